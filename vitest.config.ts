@@ -16,7 +16,10 @@ const ALONE = [
   "tests/run/leftovers.test.ts",
 ];
 
-/** Files that take longest, longest first: begun last, they would be waited for alone. Others follow by size. */
+/**
+ * Files that take longest, longest first: begun last, they would be waited for alone. Others follow by size. Those of ALONE come
+ * before all, since a worker that others share ends when one of them is next.
+ */
 const FIRST = [
   "tests/docs/documents.test.ts",
   "tests/fleet/storm.test.ts",
@@ -44,6 +47,7 @@ const FIRST = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification) => {
+      if (ALONE.some((path) => moduleId.endsWith(path))) return -1;
       const index = FIRST.findIndex((path) => moduleId.endsWith(path));
       return index === -1 ? FIRST.length : index;
     };

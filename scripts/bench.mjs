@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { leaveCertificates } from "./certificates.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const words = process.argv.slice(2);
@@ -15,6 +16,7 @@ if (unknown.length > 0) {
   console.error(`bench: no ${unknown.join(", ")}; there are ${all.join(", ")}`);
   process.exit(2);
 }
+leaveCertificates(root);
 for (const name of names.length > 0 ? names : all) {
   console.log(`\n# ${name}`);
   const args = ["--import", "tsx", `bench/${name}.bench.ts`, ...flags];

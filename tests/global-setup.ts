@@ -1,9 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { leaveCertificates } from "../scripts/certificates.mjs";
 import { memoryFolder } from "./memory-folder.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Tests that start the real programs need today's build, whoever runs them. `npm run mutate` builds by itself. */
 export default function setup(): (() => void) | undefined {
+  leaveCertificates(root);
   build();
   if (process.env.TMPDIR !== undefined) return undefined;
   const folder = memoryFolder();
@@ -15,6 +19,5 @@ export default function setup(): (() => void) | undefined {
 
 function build(): void {
   if (process.env.NUTCRACKER_NO_BUILD === "1") return;
-  const root = fileURLToPath(new URL("..", import.meta.url));
   execFileSync(process.execPath, ["scripts/build.mjs", "--types"], { cwd: root, stdio: "inherit" });
 }

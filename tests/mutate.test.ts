@@ -14,7 +14,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { buildSync } from "esbuild";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Breakage, problemsOf, readLists } from "../scripts/mutate/lists.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -57,6 +58,14 @@ function isAlive(pid: number): boolean {
 }
 
 describe("npm run mutate", () => {
+  // Bundled once: it is started eight times here, and each would make JavaScript of a hundred files anew.
+  const program = mkdtempSync(join(tmpdir(), "nutcracker-mutate-"));
+  beforeAll(() => {
+    const into = { platform: "node", format: "esm", outfile: join(program, "mutate.mjs") } as const;
+    buildSync({ absWorkingDir: root, entryPoints: ["scripts/mutate.ts"], bundle: true, ...into });
+  });
+  afterAll(() => rmSync(program, { recursive: true, force: true }));
+
   let tiny: string;
   beforeEach(() => {
     tiny = mkdtempSync(join(tmpdir(), "nutcracker-tiny-"));
@@ -72,7 +81,7 @@ describe("npm run mutate", () => {
   }
   const keep = (list: readonly Partial<Breakage>[]) => put("tests/mutations/tiny.json", JSON.stringify(list));
   const command = (flags: readonly string[]) => [
-    ...["--import", "tsx", join(root, "scripts/mutate.ts"), "--root", tiny],
+    ...[join(program, "mutate.mjs"), "--root", tiny],
     ...["--results", join(tiny, ".cache/results.jsonl"), ...flags],
   ];
   const mutate = (...flags: string[]) => {

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { describeHonest, HAS } from "./honest.js";
 import { HONEST } from "./honest-tests.js";
+import { usePlainPytest } from "./plain-pytest.js";
 import { type Bench, checkOf, failedAsAltered, runnerBench } from "./runner-room.js";
+
+usePlainPytest();
 
 let open: Bench[] = [];
 afterEach(() => {

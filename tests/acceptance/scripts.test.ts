@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { bwrapAvailable, findProgram, runChild } from "../../src/process/index.js";
+import { usePlainPytest } from "./plain-pytest.js";
 import { type Bench, bench, put } from "./room.js";
 
 const has = (program: string) => findProgram(program, process.env) !== null;
@@ -17,6 +18,8 @@ const pytest =
       env: { PATH: process.env.PATH },
     })
   ).code === 0;
+
+usePlainPytest();
 
 let open: Bench[] = [];
 afterEach(() => {

@@ -4,9 +4,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
 import { findProgram } from "../../src/process/index.js";
+import { usePlainPytest } from "./plain-pytest.js";
 import { type Bench, bench } from "./room.js";
 
 const has = (...programs: string[]) => programs.every((program) => findProgram(program, process.env) !== null);
+
+usePlainPytest();
 
 let open: Bench[] = [];
 afterEach(() => {

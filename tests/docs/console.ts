@@ -18,6 +18,7 @@ import type { Program } from "../../src/cli/command.js";
 import { main } from "../../src/cli/main.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
+import { plainPytest } from "../acceptance/plain-pytest.js";
 import { type NatsServer, startNats } from "../fleet/nats.js";
 import { type Double, startDouble } from "../market/double.js";
 import { startDouble as startRegistry } from "../registry/double.js";
@@ -114,13 +115,17 @@ export async function runDocument(all: readonly Step[]): Promise<Outcome[]> {
   const fleet: NatsServer | null = all.some(({ command }) => command.includes("<fleet>"))
     ? await startNats(join(place, "nats"))
     : null;
+  // What `nexus import exercism` makes of an exercise is run by pytest.
+  const first = all.some(({ command }) => command.includes("pytest") || command.includes("exercism"))
+    ? plainPytest()
+    : [];
   try {
     writePrograms(join(place, "bin"), double);
     const outcomes: Outcome[] = [];
     for (const step of all) {
       const id = step.command.includes("<id>") ? await lastTask(double) : "";
       const market = double?.nodes.map(({ url }) => url) ?? [];
-      const stands = { market, registry: registry?.host ?? "", fleet: fleet?.url ?? "" };
+      const stands = { first, market, registry: registry?.host ?? "", fleet: fleet?.url ?? "" };
       const outcome = await run(step, { place, work, id, ...stands });
       outcomes.push(outcome);
       if (outcome.status !== step.exit) break;
@@ -165,6 +170,8 @@ interface Place {
   readonly place: string;
   readonly work: string;
   readonly id: string;
+  /** Folders before those of PATH. */
+  readonly first: readonly string[];
   readonly market: readonly string[];
   readonly registry: string;
   readonly fleet: string;
@@ -180,10 +187,10 @@ interface Printed {
   readonly status: number | null;
 }
 
-async function run(step: Step, { place, work, id, market, registry, fleet }: Place): Promise<Outcome> {
+async function run(step: Step, { place, work, id, first, market, registry, fleet }: Place): Promise<Outcome> {
   const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry).replaceAll("<fleet>", fleet);
   const env = {
-    PATH: `${join(place, "bin")}:${process.env.PATH}`,
+    PATH: [join(place, "bin"), ...first, process.env.PATH].join(":"),
     HOME: join(place, "home"),
     TMPDIR: place,
     LANG: "C.UTF-8",
@@ -226,12 +233,12 @@ function inShell(command: string, { cwd, env }: Around): Promise<Printed> {
 const HERE: Readonly<Record<string, Program>> = { nutshell, nexus };
 
 /**
- * The words of a line that is one command of ours and needs no shell; null for any other. Runs, pages and servers are started
- * as a person starts them. Market commands are led to the stand-in, as the programs of `writePrograms` do.
+ * The words of a line that is one command of ours and needs no shell; null for any other. Pages and servers are started
+ * as a person starts them, and so are the runs that a line begins in another folder. Market commands are led to the stand-in, as the programs of `writePrograms` do.
  */
 function plainWords(line: string, market = ""): string[] | null {
   const [program, command = "", second] = line.split(" ");
-  if (HERE[program!] === undefined || ["run", "resume", "serve", "view", "mcp"].includes(command)) return null;
+  if (HERE[program!] === undefined || ["serve", "view", "mcp"].includes(command)) return null;
   if (command === "fleet" && second === "work") return null;
   const words = [...line.matchAll(/(?:'[^']*'|"[^"$`\\]*"|[^\s'"|&;<>()$`*?~#{}\\])+/g)].map(([word]) => word);
   if (words.join(" ") !== line) return null;

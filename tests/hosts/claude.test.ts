@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
-import { ROOT } from "./hook-process.js";
+import { marketIn } from "./market.js";
 import { type Rule, type ScriptedModel, scriptedModel } from "./scripted-model/server.js";
 
 let program: string | null;
@@ -96,7 +96,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       ],
       { ".nexus/rules/general.md": "- be kind\n" },
     );
-    expect(place.nexus("setup", "claude").exit).toBe(0);
+    expect((await place.nexusHere("setup", "claude")).exit).toBe(0);
     // Which Claude Code reads.
     place.write(".claude/settings.json", `\ufeff${place.read(".claude/settings.json")}`);
     const ran = await claude("[plan] make it faster");
@@ -171,8 +171,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       ],
       { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
     );
-    expect(place.nexus("setup", "claude").exit).toBe(0);
-    place.nexus(
+    expect((await place.nexusHere("setup", "claude")).exit).toBe(0);
+    await place.nexusHere(
       "call",
       "task_add",
       JSON.stringify({ title: "check it", context: "c", owner: "tester", acceptance: "it works" }),
@@ -223,7 +223,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       },
       { name: "end", reply: ["all done"] },
     ]);
-    expect(place.nexus("setup", "claude").exit).toBe(0);
+    expect((await place.nexusHere("setup", "claude")).exit).toBe(0);
     const settings = place.read(".claude/settings.json");
     const ran = await claude("please check");
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
@@ -270,8 +270,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       },
       { name: "end", reply: ["all done"] },
     ]);
-    expect(place.nexus("setup", "claude").exit).toBe(0);
-    place.nexus("call", "task_add", JSON.stringify({ title: "edit it", context: "c", owner: "engineer" }));
+    expect((await place.nexusHere("setup", "claude")).exit).toBe(0);
+    await place.nexusHere("call", "task_add", JSON.stringify({ title: "edit it", context: "c", owner: "engineer" }));
     spawnSync("git", ["add", "-A"], { cwd: place.root });
     const id = ["-c", "user.name=a", "-c", "user.email=a@b"];
     spawnSync("git", [...id, "commit", "-qm", "first"], { cwd: place.root });
@@ -303,8 +303,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "after", when: { last: /carry on/ }, reply: ["went on"] },
       { name: "first", reply: ["noted"] },
     ]);
-    expect(place.nexus("setup", "claude", "--scope", "user").exit).toBe(0);
-    place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
+    expect((await place.nexusHere("setup", "claude", "--scope", "user")).exit).toBe(0);
+    await place.nexusHere("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
     const session = JSON.parse((await claude("[run] begin")).stdout).session_id as string;
     const compacted = await claude("/compact", ["--resume", session]);
     expect(compacted.exit, compacted.stdout + compacted.stderr).toBe(0);
@@ -327,8 +327,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     await claude("go on");
     // Without a gate.
     expect(place.has("b.txt")).toBe(true);
-    const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "claude", "--json"];
-    const doctor = await place.run(process.execPath, nexus, { PATH: `${dirname(program!)}:${process.env.PATH}` });
+    const path = { PATH: `${dirname(program!)}:${process.env.PATH}` };
+    const doctor = await place.nexusWith(path, "doctor", "claude", "--json");
     expect([doctor.exit, doctor.stdout]).toEqual([
       1,
       expect.stringContaining("model: Expected string, but received number, so Claude Code leaves the whole file out"),
@@ -352,9 +352,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       },
       { name: "end", reply: ["all done"] },
     ]);
-    const market = join(place.home, "market");
-    const built = spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]);
-    expect(built.status, String(built.stderr)).toBe(0);
+    const market = await marketIn(place);
     for (const words of [
       ["validate", market],
       ["marketplace", "add", market],

@@ -72,6 +72,12 @@ function install(spec: string, folder: string): boolean {
   return existsSync(folder);
 }
 
+/**
+ * OpenCode's own list of every vendor's models, with nothing in it: reading the one it brings along is a third of its start,
+ * and the scripted model is in a person's settings. In a run the driver spares it that (src/drivers/opencode-settings.ts).
+ */
+export const emptyCatalogue = (home: string) => ({ [`${home}/.cache/opencode/models.json`]: "{}" });
+
 export interface Ran {
   readonly exit: number | null;
   readonly stdout: string;
@@ -85,6 +91,8 @@ export interface Place {
   nexus(...args: string[]): Ran;
   /** The same command line in this process, which takes a tenth of the time. */
   nexusHere(...args: string[]): Promise<Ran>;
+  /** That, with variables of its own. */
+  nexusWith(env: Readonly<Record<string, string>>, ...args: string[]): Promise<Ran>;
   /** Runs a client in the project with a private home and a small environment. */
   run(program: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
   read(path: string): string;
@@ -117,14 +125,16 @@ export function newPlace(files: Readonly<Record<string, string>> = {}): Place {
     return { exit: status, stdout, stderr };
   };
   now("git", ["init", "-q"]);
+  const nexusWith: Place["nexusWith"] = async (env, ...args) => {
+    const { code, out, err } = await runNexus(args, { cwd: root, env: { ...base, ...env } });
+    return { exit: code, stdout: out, stderr: err };
+  };
   return {
     root,
     home,
     nexus: (...args) => now(process.execPath, [join(ROOT, "bin/nexus.js"), ...args]),
-    nexusHere: async (...args) => {
-      const { code, out, err } = await runNexus(args, { cwd: root, env: base });
-      return { exit: code, stdout: out, stderr: err };
-    },
+    nexusHere: (...args) => nexusWith({}, ...args),
+    nexusWith,
     run: (program, args, env = {}) => runClient(program, args, root, { ...base, ...env }),
     read: (path) => readFileSync(join(root, path), "utf8"),
     json: (path) => JSON.parse(readFileSync(join(root, path), "utf8")),

@@ -110,8 +110,10 @@ async function session(program: string, slug: string, rules: readonly Rule[], op
   return { place, model, said };
 }
 
-/** Lead, an engineer and a tester, each at what they may and may not do. */
-export const everyRole: Trial = async (program, slug, { calls, spawn, wait, refused }, opened) => {
+/** Lead, an engineer and a tester, each at what they may and may not do; then the tester goes on after its end. */
+export const everyRole: Trial = async (program, slug, { calls, spawn, wait, goOn, refused }, opened) => {
+  // Of the agent that was started last.
+  let id = "none";
   const rules: Rule[] = [
     {
       name: "lead",
@@ -146,9 +148,25 @@ export const everyRole: Trial = async (program, slug, { calls, spawn, wait, refu
       times: 1,
       reply: calls(shell("head -1 a.txt"), shell("echo x > tested.txt"), shell("node write.cjs")),
     },
-    { name: "tester-end", when: { any: /# Tester/ }, reply: ["TESTER DONE"] },
-    { name: "end", when: { last: /TESTER DONE/ }, reply: ["all done"] },
-    { name: "wait", when: { last: /task_name|agent_id/ }, times: 3, reply: ({ last }) => wait(last) },
+    {
+      name: "tester-on",
+      when: { last: /GO ON TESTER/ },
+      times: 1,
+      reply: calls(shell("tail -1 a.txt"), shell("echo x > again.txt"), shell("node write.cjs")),
+    },
+    { name: "tester-end", when: { any: /# Tester/, not: /GO ON TESTER/ }, reply: ["TESTER DONE"] },
+    { name: "tester-again", when: { any: /# Tester/ }, reply: ["SECOND DONE"] },
+    { name: "go-on", when: { last: /TESTER DONE/ }, times: 1, reply: () => goOn("tst", id, "GO ON TESTER") },
+    { name: "end", when: { last: /SECOND DONE/ }, reply: ["all done"] },
+    {
+      name: "wait",
+      times: 8,
+      reply: ({ last }) => {
+        const found = idIn(last);
+        id = found === "none" ? id : found;
+        return wait(`agent_id": "${id}"`);
+      },
+    },
   ];
   const { place, model, said } = await session(program, slug, rules, opened);
   const lead = said("spawn-engineer");
@@ -158,44 +176,10 @@ export const everyRole: Trial = async (program, slug, { calls, spawn, wait, refu
   expect(model.used()).not.toContain("child");
   expect(said("tester-end"), model.used().join()).toContain("hello");
   expect(said("tester-end")).toContain("this command would");
-  for (const file of ["child.txt", "tested.txt", "sneaky.txt"]) expect(place.has(file), file).toBe(false);
-  expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, title: "t" }] });
-};
-
-/** A tester that goes on after its end. */
-export const goingOn: Trial = async (program, slug, { calls, spawn, wait, goOn }, opened) => {
-  let id = "none";
-  const rules: Rule[] = [
-    { name: "lead", when: { last: /please begin/ }, times: 1, reply: spawn("tester", "tst", "TESTER GO") },
-    { name: "first", when: { last: /TESTER GO/ }, times: 1, reply: calls(shell("head -1 a.txt")) },
-    {
-      name: "second",
-      when: { last: /GO ON TESTER/ },
-      times: 1,
-      reply: calls(shell("tail -1 a.txt"), shell("echo x > tested.txt"), shell("node write.cjs")),
-    },
-    { name: "tester-end", when: { any: /# Tester/, not: /GO ON TESTER/ }, reply: ["FIRST DONE"] },
-    { name: "tester-again", when: { any: /# Tester/ }, reply: ["SECOND DONE"] },
-    {
-      name: "go-on",
-      when: { last: /FIRST DONE/ },
-      times: 1,
-      reply: () => goOn("tst", id, "GO ON TESTER"),
-    },
-    { name: "end", when: { last: /SECOND DONE/ }, reply: ["all done"] },
-    {
-      name: "wait",
-      times: 6,
-      reply: ({ last }) => {
-        id = id === "none" ? idIn(last) : id;
-        return wait(`agent_id": "${id}"`);
-      },
-    },
-  ];
-  const { place, model, said } = await session(program, slug, rules, opened);
   expect(model.used(), model.used().join()).toContain("end");
   const again = said("tester-again");
   expect(again).toContain("hello");
   expect(again).toContain("this command would");
-  for (const file of ["tested.txt", "sneaky.txt"]) expect(place.has(file), file).toBe(false);
+  for (const file of ["child.txt", "tested.txt", "again.txt", "sneaky.txt"]) expect(place.has(file), file).toBe(false);
+  expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, title: "t" }] });
 };

@@ -2,7 +2,7 @@
 // have the second generation of agents.
 import { afterEach, beforeAll, describe, it } from "vitest";
 import { clientProgram } from "./clients.js";
-import { byItself, everyRole, FIRST, fromScript, goingOn, SECOND } from "./codex-generations.js";
+import { byItself, everyRole, FIRST, fromScript, SECOND } from "./codex-generations.js";
 
 let program: string | null;
 let close = async () => {};
@@ -17,12 +17,9 @@ afterEach(() => close());
 const GENERATIONS = { "gpt-6.1-sol": SECOND, "gpt-5.6-luna": FIRST(fromScript), "gpt-5.5": FIRST(byItself) };
 
 describe.each(Object.entries(GENERATIONS))("inside Codex, with %s", { timeout: 180_000 }, (slug, generation) => {
-  it.each([
-    ["holds Lead, an engineer and a tester to what they may", everyRole],
-    ["holds an agent that goes on after its end to its role again", goingOn],
-  ])("%s", async (_, trial) => {
+  it("holds Lead, an engineer and a tester to what they may, and the tester again when it goes on after its end", async () => {
     if (program === null) throw new Error("codex could not be installed");
-    await trial(program, slug, generation, ({ place, model }) => {
+    await everyRole(program, slug, generation, ({ place, model }) => {
       close = async () => {
         await model.close();
         place.remove();

@@ -18,7 +18,7 @@ export async function codexPlace(
 ): Promise<{ place: Place; model: ScriptedModel }> {
   const place = newPlace({ "a.txt": "hello\n", ...files });
   const model = await scriptedModel(rules);
-  const { exit, stderr } = place.nexus("setup", "codex");
+  const { exit, stderr } = await place.nexusHere("setup", "codex");
   if (exit !== 0) throw new Error(stderr);
   mkdirSync(join(place.home, ".codex"), { recursive: true });
   const config = `

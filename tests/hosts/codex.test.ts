@@ -1,12 +1,11 @@
 // Nexus inside the real Codex, driven by a scripted model on loopback. What counts is what reached the model, what is on
 // disk, and what did not happen.
-import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientProgram, type Place, type Ran } from "./clients.js";
 import { codexPlace } from "./codex-place.js";
-import { ROOT } from "./hook-process.js";
+import { marketIn } from "./market.js";
 import type { Rule, ScriptedModel } from "./scripted-model/server.js";
 
 let program: string | null;
@@ -191,7 +190,7 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       ],
       { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
     );
-    place.nexus(
+    await place.nexusHere(
       "call",
       "task_add",
       JSON.stringify({ title: "check it", context: "c", owner: "tester", acceptance: "it works" }),
@@ -240,7 +239,7 @@ describe("inside Codex", { timeout: 180_000 }, () => {
     ]);
     // Nobody has trusted the hooks yet, and Codex itself says so.
     const path = { PATH: `${dirname(program!)}:${process.env.PATH}` };
-    const doctor = await place.run(process.execPath, [join(ROOT, "bin/nexus.js"), "doctor", "codex", "--json"], path);
+    const doctor = await place.nexusWith(path, "doctor", "codex", "--json");
     expect(JSON.parse(doctor.stdout).checks).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ what: "codex program", state: "ok" }),
@@ -295,7 +294,7 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       ".codex/agents/tester.toml",
       place.read(".codex/agents/tester.toml").replace('sandbox_mode = "read-only"\n', ""),
     );
-    place.nexus("call", "task_add", JSON.stringify({ title: "check it", context: "c" }));
+    await place.nexusHere("call", "task_add", JSON.stringify({ title: "check it", context: "c" }));
     const ran = await place.run(
       program!,
       ["exec", "-C", place.root, "--json", "--dangerously-bypass-hook-trust", "please check"],
@@ -320,12 +319,10 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       },
       { name: "end", reply: ["all done"] },
     ]);
-    expect(place.nexus("setup", "codex", "--remove").exit).toBe(0);
+    expect((await place.nexusHere("setup", "codex", "--remove")).exit).toBe(0);
     const settings = join(place.home, ".codex/config.toml");
     writeFileSync(settings, readFileSync(settings, "utf8").replace("plugins = false", "plugins = true"));
-    const market = join(place.home, "market");
-    const built = spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]);
-    expect(built.status, String(built.stderr)).toBe(0);
+    const market = await marketIn(place);
     const added = await place.run(program!, ["plugin", "marketplace", "add", market]);
     expect(added.exit, added.stderr).toBe(0);
     expect((await place.run(program!, ["plugin", "add", "nutcracker@nutcracker"])).exit).toBe(0);
@@ -362,7 +359,11 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       {},
       "model_auto_compact_token_limit = 50000",
     );
-    place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c", goal: "the goal" }));
+    await place.nexusHere(
+      "call",
+      "task_add",
+      JSON.stringify({ title: "a task to remember", context: "c", goal: "the goal" }),
+    );
     const ran = await codex("[run] go on");
     expect(ran.exit, ran.stderr).toBe(0);
     expect(model.used()).toEqual(expect.arrayContaining(["call", "compaction", "after"]));

@@ -1,10 +1,9 @@
 // Nexus inside the real OpenCode, driven by a scripted model on loopback.
-import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
-import { ROOT } from "./hook-process.js";
+import { clientProgram, emptyCatalogue, newPlace, type Place, type Ran } from "./clients.js";
+import { marketIn } from "./market.js";
 import { type Rule, type ScriptedModel, scriptedModel } from "./scripted-model/server.js";
 
 let program: string | null;
@@ -35,6 +34,7 @@ async function start(
     models: { scripted: { name: "scripted", limit: { context: 32_000, output: 4_096 } } },
   };
   for (const folder of [settings, join(place.root, ".opencode")]) pretendInstalled(folder);
+  for (const [path, text] of Object.entries(emptyCatalogue("../home"))) place.write(path, text);
   writeFileSync(
     join(settings, "opencode.json"),
     JSON.stringify({
@@ -46,7 +46,7 @@ async function start(
       mcp: { nexus: { type: "local", command: ["mine"], enabled: false } },
     }),
   );
-  expect(place.nexus("setup", "opencode", "--scope", scope).exit).toBe(0);
+  expect((await place.nexusHere("setup", "opencode", "--scope", scope)).exit).toBe(0);
 }
 
 /** OpenCode installs its plugin package into these folders and waits for the network when it is not there. */
@@ -168,7 +168,7 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
       { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
       "user",
     );
-    place.nexus(
+    await place.nexusHere(
       "call",
       "task_add",
       JSON.stringify({ title: "check it", context: "c", owner: "tester", acceptance: "it works" }),
@@ -225,10 +225,9 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
           "for (const [name, text] of [['sneaky.txt', 'CAUGHT'], ['a.txt', 'changed']]) require('fs').writeFileSync(name, text)\n",
       },
     );
-    place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
+    await place.nexusHere("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
     // The gate is the plugin of the package here, named in the settings.
-    const market = join(place.home, "market");
-    expect(spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]).status).toBe(0);
+    const market = await marketIn(place);
     rmSync(join(place.root, ".opencode/plugins/nexus.js"));
     const settings = place.json("opencode.json") as object;
     place.write("opencode.json", JSON.stringify({ ...settings, plugin: [join(market, "opencode/nexus.js")] }));

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { clientProgram, newPlace, type Place } from "./clients.js";
-import { ROOT } from "./hook-process.js";
 import { type Reply, type Rule, type ScriptedModel, scriptedModel } from "./scripted-model/server.js";
 
 interface Program {
@@ -81,8 +80,7 @@ describe.each(PROGRAMS)("$name (needs the real program)", (program) => {
       `../home/${scope === "user" ? "moved/" : ""}.${program.name}/settings.json`,
       JSON.stringify(program.settings),
     );
-    const words = [join(ROOT, "bin/nexus.js"), "setup", program.name, "--scope", scope, "-y"];
-    const setup = await place.run(process.execPath, words, env);
+    const setup = await place.nexusWith(env, "setup", program.name, "--scope", scope, "-y");
     expect(setup.exit, setup.stderr).toBe(0);
     const ran = await place.run(path!, [...program.args, message], env);
     expect(ran.exit, ran.stderr + ran.stdout).toBe(0);
@@ -202,13 +200,16 @@ describe.each(PROGRAMS)("$name (needs the real program)", (program) => {
       expect(readFileSync(own(place), "utf8")).toContain("// mine");
       const before = await doctor();
       expect(before.exit, before.stdout).toBe(0);
+      const remove = async (scope: string) =>
+        expect((await place.nexusHere("setup", program.name, "--scope", scope, "--remove", "-y")).exit).toBe(0);
+      // First, since doctor runs every hook of whatever is set up.
+      await remove("user");
+      expect(readFileSync(own(place), "utf8")).toBe(mine);
       const settings = JSON.parse(place.read(`.${program.name}/settings.json`)) as Record<string, unknown>;
       const off = program.name === "qwen" ? { disableAllHooks: true } : { hooksConfig: { enabled: false } };
       writeFileSync(join(place.root, `.${program.name}/settings.json`), JSON.stringify({ ...settings, ...off }));
       expect(await doctor()).toMatchObject({ exit: 1, stdout: expect.stringContaining("switches all hooks off") });
-      for (const scope of ["project", "user"])
-        expect((await place.nexusHere("setup", program.name, "--scope", scope, "--remove", "-y")).exit).toBe(0);
-      expect(readFileSync(own(place), "utf8")).toBe(mine);
+      await remove("project");
       expect(place.has(`.${program.name}/agents`)).toBe(false);
     },
     60_000,

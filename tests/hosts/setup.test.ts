@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KNOWN_VERSIONS } from "../../src/process/index.js";
 import { newPlace, type Place } from "./clients.js";
-import { ROOT } from "./hook-process.js";
 
 let place: Place;
 afterEach(() => place.remove());
@@ -264,10 +263,8 @@ describe("nexus doctor", () => {
       place.write("version.txt", version);
       place.write("bin/codex", CODEX);
       chmodSync(join(place.root, "bin/codex"), 0o755);
-      const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "codex", "--json"];
-      const { stdout } = await place.run(process.execPath, nexus, {
-        PATH: `${join(place.root, "bin")}:${process.env.PATH}`,
-      });
+      const path = { PATH: `${join(place.root, "bin")}:${process.env.PATH}` };
+      const { stdout } = await place.nexusWith(path, "doctor", "codex", "--json");
       const checks = JSON.parse(stdout).checks as { what: string }[];
       expect(checks.find(({ what }) => what === "codex project trust")).toMatchObject(expected);
       expect(checks.find(({ what }) => what === "codex program")).toMatchObject({
@@ -321,10 +318,8 @@ describe("nexus doctor", () => {
     const bun = 'if [ "$1" = --version ]; then echo 1.3.14; else echo "error: no such module" >&2; exit 1; fi';
     place.write("bin/opencode", `#!/bin/sh\nif [ "$BUN_BE_BUN" = 1 ]; then ${bun}; else echo 1.18.33; fi\n`);
     chmodSync(join(place.root, "bin/opencode"), 0o755);
-    const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "opencode", "--json"];
-    const { stdout } = await place.run(process.execPath, nexus, {
-      PATH: `${join(place.root, "bin")}:${process.env.PATH}`,
-    });
+    const path = { PATH: `${join(place.root, "bin")}:${process.env.PATH}` };
+    const { stdout } = await place.nexusWith(path, "doctor", "opencode", "--json");
     expect(JSON.parse(stdout).checks).toContainEqual(
       expect.objectContaining({
         what: "opencode project hooks",

@@ -3,9 +3,12 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { usePlainPytest } from "../acceptance/plain-pytest.js";
 import { runNutshell } from "../cli/run-nutshell.js";
 import { home, imported, type Task, verdictOf } from "./import-task.js";
 import { EXERCISES, writeTask } from "./own-tasks.js";
+
+usePlainPytest();
 
 const left = ({ not_carried_over: rows }: Task) => rows.map(({ what }) => what);
 

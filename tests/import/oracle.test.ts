@@ -4,9 +4,12 @@ import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { oracleCommand } from "../../src/drivers/index.js";
+import { usePlainPytest } from "../acceptance/plain-pytest.js";
 import { temporary } from "../temporary.js";
 import { imported } from "./import-task.js";
 import { writeTask } from "./own-tasks.js";
+
+usePlainPytest();
 
 const bin = join(import.meta.dirname, "../../bin/nexus.js");
 const runs =

@@ -3,9 +3,12 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { usePlainPytest } from "../acceptance/plain-pytest.js";
 import { runNutshell } from "../cli/run-nutshell.js";
 import { home, type Task } from "./import-task.js";
 import { writeTask } from "./own-tasks.js";
+
+usePlainPytest();
 
 async function importing(kind: string, source: string, where: ReturnType<typeof home>, more: readonly string[] = []) {
   const words = ["import", kind, source, "-o", "task", "--oracle", "oracle", "--json", ...more];

@@ -18,6 +18,8 @@ export interface House {
   readonly soon?: boolean;
   /** Only `accept` is asked about work in a tree: the short form. */
   readonly ask?: "accept";
+  /** Asks `nutshell` without starting it, where the world allows that. */
+  readonly here?: (cwd: string, args: readonly string[], env: Record<string, string>) => Promise<Ran>;
 }
 
 export interface Ran {
@@ -54,6 +56,7 @@ function call(
   args: readonly string[],
   cwd = place,
 ): Promise<Ran> {
+  if (program === "nutshell" && house.here !== undefined) return house.here(cwd, args, environment(house, place));
   const child = spawn(process.execPath, [join(house.folder, "bin", `${program}.js`), ...args], {
     cwd,
     env: environment(house, place),

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { here } from "../run/here.js";
+import { environment } from "../run/program.js";
 import { root } from "./installed.js";
 
 interface Action {
@@ -24,6 +26,11 @@ let work: string;
 beforeAll(() => {
   work = mkdtempSync(join(tmpdir(), "nutcracker-action-"));
   cpSync(join(root, "examples/1-bug-fix"), join(work, "task"), { recursive: true });
+  // One check that starts nothing: each is run some ten times for every delivery, and the example's own have tests of theirs.
+  const check = { id: "AC-001", description: "ends are cut", type: "shell", script: "tests/scripts/ends.sh" };
+  const criteria = { criteria_version: "0.2.0", criteria: [{ ...check, expected: { exit_code: 0 } }] };
+  writeFileSync(join(work, "task/tests/criteria.json"), JSON.stringify(criteria));
+  writeFileSync(join(work, "task/tests/scripts/ends.sh"), "grep -qF '^-|-$' files/src/slug.mjs\n");
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
@@ -60,12 +67,15 @@ function runAction(inputs: Readonly<Record<string, string>>) {
   return { status, stdout, output: readFileSync(files.output, "utf8"), summary: readFileSync(files.summary, "utf8") };
 }
 
-const nutshell = (...args: string[]) => {
-  const { status, stderr } = spawnSync(process.execPath, [join(root, "bin/nutshell.js"), ...args], { cwd: work });
-  expect(status, String(stderr)).toBe(0);
-};
+/** What the action is given is made in this process. */
+async function made(program: "nexus" | "nutshell", ...args: readonly string[]) {
+  const done = await here(program, work, args);
+  expect(done.status, done.stderr).toBe(0);
+  return done;
+}
+const nutshell = (...args: string[]) => made("nutshell", ...args);
 
-describe("the GitHub Action", () => {
+describe("the GitHub Action", async () => {
   it("is composite, runs Node only and never puts an input into a command", () => {
     expect(action.runs.using).toBe("composite");
     expect(Object.keys(action.inputs)).toEqual(
@@ -75,17 +85,17 @@ describe("the GitHub Action", () => {
     expect(action.runs.steps.filter((step) => "uses" in step)).toEqual([]);
   });
 
-  it("says yes to a complete task, as a folder and as a bundle", () => {
-    nutshell("pack", "--dir", "task", "-o", "task.nut");
+  it("says yes to a complete task, as a folder and as a bundle", async () => {
+    await nutshell("pack", "--dir", "task", "-o", "task.nut");
     const { status, output, summary } = runAction({ path: "task\n  task.nut  \n" });
     expect({ status, output }).toEqual({ status: 0, output: "ok=true\n" });
     expect(summary).toContain("| task | check | ✅ ready |");
     expect(summary).toContain("| task.nut | validate | ✅ valid |");
   });
 
-  it("takes patterns, and writes what it found as JUnit", () => {
-    nutshell("pack", "--dir", "task", "-o", "many-1.nut");
-    nutshell("init", "--dir", "many-draft");
+  it("takes patterns, and writes what it found as JUnit", async () => {
+    await nutshell("pack", "--dir", "task", "-o", "many-1.nut");
+    await nutshell("init", "--dir", "many-draft");
     const { status, summary } = runAction({ path: "many-*", junit: "report.xml" });
     expect({ status }, summary).toEqual({ status: 1 });
     const report = readFileSync(join(work, "report.xml"), "utf8");
@@ -94,8 +104,8 @@ describe("the GitHub Action", () => {
     expect(runAction({ path: "none-*.nut" }).status).toBe(2);
   });
 
-  it("says no, with an annotation for every error, when something is missing", () => {
-    nutshell("init", "--dir", "draft");
+  it("says no, with an annotation for every error, when something is missing", async () => {
+    await nutshell("init", "--dir", "draft");
     const { status, stdout, output, summary } = runAction({ path: "draft" });
     expect({ status, output }).toEqual({ status: 1, output: "ok=false\n" });
     expect(stdout).toMatch(/^::error file=draft::\S/m);
@@ -138,32 +148,27 @@ describe("the GitHub Action", () => {
     }
   });
 
-  it("judges all that fits a pattern, although a file bears the pattern's own name", () => {
-    nutshell("pack", "--dir", "task", "-o", "own-*.nut");
+  it("judges all that fits a pattern, although a file bears the pattern's own name", async () => {
+    await nutshell("pack", "--dir", "task", "-o", "own-*.nut");
     writeFileSync(join(work, "own-bad.nut"), "no bundle");
     expect(runAction({ path: "own-*.nut" })).toMatchObject({ status: 2, output: "ok=false\n" });
   });
 
-  it("verifies a delivery against its request, and runs its acceptance again when asked", () => {
-    nutshell("pack", "--dir", "task", "-o", "request.nut");
-    const run = spawnSync(
-      process.execPath,
-      [join(root, "bin/nexus.js"), "run", "request.nut", "--driver", "demo", "-o", "delivery.nut", "--yes"],
-      { cwd: work, encoding: "utf8", env: { ...process.env, HOME: work } },
-    );
-    expect(run.status, run.stderr).toBe(0);
+  it("verifies a delivery against its request, and runs its acceptance again when asked", async () => {
+    await nutshell("pack", "--dir", "task", "-o", "request.nut");
+    await made("nexus", "run", "request.nut", "--driver", "demo", "-o", "delivery.nut", "--yes");
     const { status, output, summary } = runAction({ path: "delivery.nut", request: "request.nut", rerun: "true" });
     expect({ status, output }, summary).toEqual({ status: 0, output: "ok=true\n" });
     expect(summary).toContain("| delivery.nut | verify | ✅ verified&#58; completed |");
     expect(summary).toMatch(/\| AC-\d+ \| passed \| proven \|/);
   });
 
-  it("finds the commit a delivery began with in the repository it is told, and installs what checks need when allowed", () => {
+  it("finds the commit a delivery began with in the repository it is told, and installs what checks need when allowed", async () => {
     cpSync(join(work, "task"), join(work, "beside"), { recursive: true });
     writeFileSync(join(work, "beside/tests/install.sh"), "mkdir -p .cache && echo there > .cache/word\n");
     writeFileSync(join(work, "beside/tests/word.sh"), "grep -q there .cache/word\n");
-    nutshell("set", "acceptance.install", "tests/install.sh", "--append", "--dir", "beside");
-    nutshell("set", "acceptance.test_scripts", "tests/word.sh", "--append", "--dir", "beside");
+    await nutshell("set", "acceptance.install", "tests/install.sh", "--append", "--dir", "beside");
+    await nutshell("set", "acceptance.test_scripts", "tests/word.sh", "--append", "--dir", "beside");
     cpSync(join(work, "task/files"), join(work, "elsewhere/files"), { recursive: true });
     const git = (...args: string[]) => {
       const name = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
@@ -176,21 +181,10 @@ describe("the GitHub Action", () => {
       'export const slug = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");\n';
     writeFileSync(join(work, "elsewhere/files/src/slug.mjs"), fixed);
     const points = [1, 2, 3].flatMap((n) => ["--point", `${n}: seen`]);
-    const done = spawnSync(
-      process.execPath,
-      [
-        join(root, "bin/nutshell.js"),
-        "finish",
-        "elsewhere",
-        "-r",
-        "beside",
-        "--base",
-        "HEAD",
-        "-o",
-        "based.nut",
-      ].concat(["-m", "x", ...points, "--allow-install", "--trials", "1"]),
-      { cwd: work, encoding: "utf8", env: { ...process.env, HOME: join(work, "worker") } },
-    );
+    const finish = ["finish", "elsewhere", "-r", "beside", "--base", "HEAD", "-o", "based.nut", "-m", "x", ...points];
+    // Another home: what may be installed is remembered in it.
+    const env = environment(join(work, "worker"));
+    const done = await here("nutshell", work, [...finish, "--allow-install", "--trials", "1"], env);
     expect(done.stdout, done.stderr).toContain("based.nut");
     git("checkout", "-q", ".");
     const inputs = { path: "based.nut", request: "beside", rerun: "true" };
@@ -204,9 +198,9 @@ describe("the GitHub Action", () => {
     expect({ status }, summary).toEqual({ status: 0 });
   }, 120_000);
 
-  it("asks who signed, by the list and the policy it is given", () => {
-    nutshell("keygen", "--peer", "-o", "bob.key");
-    nutshell("sign", "delivery.nut", "--key", "bob.key");
+  it("asks who signed, by the list and the policy it is given", async () => {
+    await nutshell("keygen", "--peer", "-o", "bob.key");
+    await nutshell("sign", "delivery.nut", "--key", "bob.key");
     const blob = Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from("ssh-ed25519"), Buffer.from([0, 0, 0, 32])]);
     const line = Buffer.concat([blob, readFileSync(join(work, "bob.key")).subarray(32)]).toString("base64");
     writeFileSync(join(work, "signers"), `bob@example.org ssh-ed25519 ${line}\n`, { mode: 0o644 });
@@ -221,18 +215,14 @@ describe("the GitHub Action", () => {
     expect(unknown.summary).toContain("no trusted signature by bob&#64;example.org is on it");
   });
 
-  it("runs hidden checks with a key, and names none of them", () => {
+  it("runs hidden checks with a key, and names none of them", async () => {
     cpSync(join(work, "task"), join(work, "sealed"), { recursive: true });
     const criteria = [{ id: "NOBODY-KNOWS", type: "shell", command: "test -s files/src/slug.mjs" }];
     writeFileSync(join(work, "hidden.json"), JSON.stringify({ criteria }));
-    nutshell("keygen", "-o", "verifier.key");
+    await nutshell("keygen", "-o", "verifier.key");
     const recipient = /age1\w+/.exec(readFileSync(join(work, "verifier.key"), "utf8"))![0];
-    nutshell("hide", "sealed", "--criteria", "hidden.json", "-r", recipient);
-    const run = spawnSync(
-      process.execPath,
-      [join(root, "bin/nexus.js"), "run", "sealed", "--driver", "demo", "-o", "sealed.nut", "--yes"],
-      { cwd: work, encoding: "utf8", env: { ...process.env, HOME: work } },
-    );
+    await nutshell("hide", "sealed", "--criteria", "hidden.json", "-r", recipient);
+    const run = await made("nexus", "run", "sealed", "--driver", "demo", "-o", "sealed.nut", "--yes");
     expect(run.stdout, run.stderr).toContain("1 hidden, not run");
     const inputs = { path: "sealed.nut", request: "sealed", rerun: "true" };
     const { status, stdout, summary } = runAction({ ...inputs, identity: "verifier.key" });

@@ -163,9 +163,9 @@ describe("a run", () => {
   it.each([
     ["http://example.org/hook", "must be https"],
     ["https://user:pass@example.org/hook", "without a name or password"],
-  ])("tells nobody at %s", (url, why) => {
+  ])("tells nobody at %s", async (url, why) => {
     put(cwd, { ".nexus/config.yml": `notify:\n  - url: ${url}\n` });
-    const ran = call("nexus", cwd, ["run", request(), ...agent(LINE)]);
+    const ran = await here("nexus", cwd, ["run", request(), ...agent(LINE)]);
     expect(ran.status).toBe(2);
     expect(ran.stderr).toContain(why);
     expect(existsSync(join(cwd, ".nexus/state"))).toBe(false);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { here } from "./here.js";
-import { call, runFolderOf } from "./program.js";
+import { runFolderOf } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
 afterAll(sweep);
@@ -21,7 +21,7 @@ it("keeps hidden checks from the agents, and says that they were not run", async
   expect(existsSync(join(request, "tests/hidden.sh"))).toBe(false);
   const work = "find . > files/seen.txt; echo hello world > files/hello.txt";
   const agent = `cat > /dev/null; [ "$NEXUS_ROLE" != engineer ] || { ${work}; }; echo "[passed] 1: files/hello.txt greets"; echo "VERDICT: pass"`;
-  const ran = call("nexus", cwd, [
+  const ran = await here("nexus", cwd, [
     ...["run", request, "--plan", "default", "--driver", "command", "--command", `sh -c '${agent}'`, "-o", "out.nut"],
   ]);
   expect(ran.stdout + ran.stderr).toContain("hidden, not run");

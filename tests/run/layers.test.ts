@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { treeDigest } from "../../src/acceptance/index.js";
 import { bwrapAvailable, canLayer, KNOWN_VERSIONS } from "../../src/process/index.js";
 import { desk } from "../drivers/desk.js";
+import { here } from "./here.js";
 import { call, journalOf, runFolderOf, stateOf } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
@@ -54,7 +55,7 @@ const result = () => JSON.parse(readFileSync(join(runFolderOf(cwd), "delivery/de
 const namesIn = (tree: string) => `find ${tree}/.git/objects -type f -size +0 | head -1 | xargs stat -c 'names %h'`;
 
 describe.skipIf(!held)("work in a repository (needs bwrap and overlays)", () => {
-  it("is a layer: tasks see what was merged before, and only what differs in the end is delivered", () => {
+  it("is a layer: tasks see what was merged before, and only what differs in the end is delivered", async () => {
     const before = treeDigest(repo, () => true);
     const steps = {
       1: `rm -r src README.md; mkdir src; echo new > src/new.js; echo hello world > files/hello.txt; ${namesIn(".")}`,
@@ -83,7 +84,15 @@ describe.skipIf(!held)("work in a repository (needs bwrap and overlays)", () => 
     expect(stateOf(cwd).issues).toEqual([]);
     expect(treeDigest(repo, () => true)).toBe(before);
     expect(readdirSync(runFolderOf(cwd)).filter((name) => ["repository", "slots", "work"].includes(name))).toEqual([]);
-    const verified = call("nutshell", cwd, ["verify", "out.nut", "--request", request, "--base", repo, "--rerun"]);
+    const verified = await here("nutshell", cwd, [
+      "verify",
+      "out.nut",
+      "--request",
+      request,
+      "--base",
+      repo,
+      "--rerun",
+    ]);
     expect(verified.stdout, verified.stderr).toContain("verified: completed");
   });
 

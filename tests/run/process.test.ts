@@ -25,7 +25,7 @@ function agent(script: string): string[] {
 
 describe("the demo", () => {
   it("plans, fails, is diagnosed, repairs, and a stranger can check it", async () => {
-    const ran = call("nexus", cwd, ["run", example("2-feature"), "--driver", "demo", "-o", "out.nut"]);
+    const ran = await here("nexus", cwd, ["run", example("2-feature"), "--driver", "demo", "-o", "out.nut"]);
     expect(ran.stderr).toContain("the architect looked into it");
     expect(ran.status, ran.stderr + ran.stdout).toBe(0);
     expect(ran.stdout).toContain("completed (100 %)");
@@ -43,8 +43,8 @@ describe("the demo", () => {
     expect(JSON.parse(readFileSync(join(cwd, ".nexus/history.json"), "utf8")).cycles).toHaveLength(1);
   });
 
-  it("lets two writers work side by side and merges both", () => {
-    const ran = call("nexus", cwd, ["run", example("3-parallel"), "--json", "-o", "out.nut"]);
+  it("lets two writers work side by side and merges both", async () => {
+    const ran = await here("nexus", cwd, ["run", example("3-parallel"), "--json", "-o", "out.nut"]);
     expect(ran.status, ran.stderr).toBe(0);
     const lines = ran.stdout
       .trim()
@@ -182,11 +182,11 @@ const runStarted = (place: string) =>
 describe("a malicious agent", () => {
   const CANARY = "canary-4f9d2c71b8e05a36";
 
-  it("cannot write outside its folder, and what it tries elsewhere in it is refused", () => {
+  it("cannot write outside its folder, and what it tries elsewhere in it is refused", async () => {
     const request = helloRequest(join(cwd, ".."));
     const outside = join(cwd, "outside.txt");
     const line = `echo x > ${outside}; echo x > context/requirements.md; echo hello world > files/hello.txt; echo done`;
-    const ran = call("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
+    const ran = await here("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
     expect(ran.status).toBe(1);
     const { problems } = stateOf(cwd).tasks.get(1)!;
     expect(problems.join()).toContain("context/requirements.md was changed against the constraint");
@@ -197,7 +197,7 @@ describe("a malicious agent", () => {
   it("gains nothing by editing tests and claiming success", async () => {
     const request = helloRequest(join(cwd, ".."), { harness: {} });
     const line = "echo 'exit 0' > tests/hello.sh; echo 'RESULT: done, all tests pass'";
-    const ran = call("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
+    const ran = await here("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
     expect(ran.status).toBe(1);
     expect(ran.stdout).toContain("failed (0 %)");
     expect(ran.stdout).toContain("own tests were changed");
@@ -247,11 +247,11 @@ describe("a malicious agent", () => {
     expect(output("pgrep", ["-f", mark]).trim()).toBe("");
   });
 
-  it("is not believed when it moves the task list itself", () => {
+  it("is not believed when it moves the task list itself", async () => {
     const request = helloRequest(join(cwd, ".."));
     const nexus = `${process.execPath} ${join(root, "bin/nexus.js")}`;
     const line = `${nexus} call task_update '{"id":2,"status":"completed"}' >/dev/null; NEXUS_ROLE= ${nexus} call task_update '{"id":3,"status":"completed"}' >/dev/null; [ "$NEXUS_MAY_EDIT" = 0 ] || echo hello world > files/hello.txt; echo done`;
-    call("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
+    await here("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
     const state = stateOf(cwd);
     expect([...state.agents.values()].map(({ task }) => task)).toEqual([1, 2, 3]);
     // In a sandbox it cannot even try: the run's state is there to read.
@@ -273,7 +273,7 @@ describe("a repository", () => {
     const request = helloRequest(join(cwd, ".."));
     const line =
       "echo hello world > files/hello.txt; git config core.pager evil 2>/dev/null; git config --unset core.pager; echo '[passed] 1: seen'";
-    const ran = call("nexus", cwd, [
+    const ran = await here("nexus", cwd, [
       "run",
       request,
       "--repo",
@@ -311,7 +311,7 @@ describe("a repository", () => {
     });
   });
 
-  it("fails an agent that plants a hook", () => {
+  it("fails an agent that plants a hook", async () => {
     const repo = join(cwd, "..", "repo2");
     put(repo, { "files/hello.txt": "nothing\n" });
     output("git", ["-C", repo, "init", "-q"]);
@@ -320,7 +320,7 @@ describe("a repository", () => {
     const request = helloRequest(join(cwd, ".."));
     const line =
       "mkdir -p .git/hooks; echo hello world > files/hello.txt; echo evil > .git/hooks/post-checkout; echo done";
-    const ran = call("nexus", cwd, [
+    const ran = await here("nexus", cwd, [
       "run",
       request,
       "--repo",

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { TryResult } from "../../src/schema/scorecard.js";
 import { here } from "./here.js";
-import { call, start } from "./program.js";
+import { start } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
 let cwd: string;
@@ -38,9 +38,9 @@ function solution(name = "solution"): string {
 }
 
 describe("nexus race", () => {
-  it("compares programs, keeps the best by its rule, and always shows noop and oracle", () => {
+  it("compares programs, keeps the best by its rule, and always shows noop and oracle", async () => {
     const args = ["race", request("Say hello"), ...who("long", LONG), ...who("good", GOOD)];
-    const ran = call("nexus", cwd, [...args, "--oracle", solution(), "-o", "out", "--json"]);
+    const ran = await here("nexus", cwd, [...args, "--oracle", solution(), "-o", "out", "--json"]);
     expect(ran.status, ran.stdout + ran.stderr).toBe(0);
     const result = JSON.parse(ran.stdout.trim().split("\n").at(-1)!);
     expect(result.rows).toEqual(["long", "good", "noop", "oracle"]);
@@ -62,13 +62,13 @@ describe("nexus race", () => {
     expect(result.tries[3].result).toMatchObject({ tokens: 100, cost_usd: 0.25, files: 1, sessions: 1 });
 
     // The same line again makes nothing new, and the table is one a person can read.
-    const again = call("nexus", cwd, [...args, "--oracle", solution(), "-o", "out"]);
+    const again = await here("nexus", cwd, [...args, "--oracle", solution(), "-o", "out"]);
     expect(again.status).toBe(0);
     expect(again.stdout).toMatch(/good\s+completed\s+1\/1\s+–\s+100\s+\$0\.250/);
     expect(again.stdout).toMatch(/noop\s+failed\s+0\/1/);
     expect(readdirSync(join(cwd, ".nexus/state/nutcracker/runs"))).toHaveLength(4);
     // Another program under a name that is taken is somebody else.
-    const other = call("nexus", cwd, ["race", request("Say hello"), ...who("good", BAD), "-o", "out"]);
+    const other = await here("nexus", cwd, ["race", request("Say hello"), ...who("good", BAD), "-o", "out"]);
     expect(other.status).toBe(2);
     expect(other.stderr).toContain("good is command:");
   });
@@ -87,7 +87,7 @@ describe("nexus race", () => {
     expect(ran.stderr).toContain("Go on with: the same command once more");
     const ids = readdirSync(join(cwd, ".nexus/state/nutcracker/runs")).sort();
     put(join(cwd, ".."), { go: "" });
-    const again = call("nexus", cwd, args);
+    const again = await here("nexus", cwd, args);
     expect(again.status, again.stdout + again.stderr).toBe(0);
     expect(again.stdout).toContain("not known: --oracle <dir>");
     expect(readdirSync(join(cwd, ".nexus/state/nutcracker/runs")).sort()).toEqual(ids);
@@ -95,7 +95,7 @@ describe("nexus race", () => {
 });
 
 describe("nexus bench", () => {
-  it("counts, warns of what cannot be solved, and writes one page and one JSON", () => {
+  it("counts, warns of what cannot be solved, and writes one page and one JSON", async () => {
     const tasks = join(cwd, "..", "tasks");
     request("tasks/one");
     request("tasks/two");
@@ -104,7 +104,7 @@ describe("nexus bench", () => {
       "two/request/files/hello.txt": "hello moon\n",
     });
     const args = ["bench", tasks, ...who("good", GOOD), "--oracle", join(cwd, "..", "solutions")];
-    const ran = call("nexus", cwd, [...args, "--json"]);
+    const ran = await here("nexus", cwd, [...args, "--json"]);
     expect(ran.status, ran.stdout + ran.stderr).toBe(0);
     const result = JSON.parse(ran.stdout.trim().split("\n").at(-1)!);
     expect(result.requests.map(({ name }: { name: string }) => name)).toEqual(["one/request", "two/request"]);
@@ -128,7 +128,7 @@ describe("nexus bench", () => {
     // A further one is added; what is there is not done again.
     const runs = () => readdirSync(join(cwd, ".nexus/state/nutcracker/runs")).length;
     const before = runs();
-    const more = call("nexus", cwd, [...args, ...who("more", LONG)]);
+    const more = await here("nexus", cwd, [...args, ...who("more", LONG)]);
     expect(more.status, more.stdout + more.stderr).toBe(0);
     expect(more.stdout).toMatch(/good\s+2\/2\s+100 %\s+34 %–100 %\s+\$0\.250/);
     expect(more.stdout).toMatch(/more\s+2\/2\s+100 %/);

@@ -94,7 +94,7 @@ describe("resume", () => {
     helloRequest(root);
     const w = await world({ root, agent: honest, options: { driver: "command", command: "true" } });
     await w.go();
-    const told = call("nexus", join(root, "project"), ["resume", "r1"]);
+    const told = await here("nexus", join(root, "project"), ["resume", "r1"]);
     expect(told.status, told.stderr).toBe(1);
     expect(told.stdout).toContain("this run was finished before; nothing was run now");
     expect(told.stdout).toContain("check it: nutshell verify");
@@ -156,15 +156,20 @@ describe("a run that was not started here", () => {
     expect(lines.map((line) => line.trim().split(" ")[0])).toEqual(["Run", "starts:", "request:", "writes:", "Go"]);
   });
 
-  it("is one that nexus run noted nowhere", () => {
+  it("is one that nexus run noted nowhere", async () => {
     helloRequest(root);
     const project = join(root, "project");
     put(project, { "README.md": "x" });
     const env = environment(root, { NUTCRACKER_CONSENT: "" });
     const agent = ["--driver", "command", "--command", "echo RESULT: done", "--plan", "default"];
-    const paused = call("nexus", project, ["run", join(root, "request"), ...agent, "--quick", "--trials", "1"], env);
+    const paused = await here(
+      "nexus",
+      project,
+      ["run", join(root, "request"), ...agent, "--quick", "--trials", "1"],
+      env,
+    );
     expect(paused.stdout + paused.stderr).toContain("paused");
-    const resumed = call("nexus", project, ["resume", "--deliver"], env);
+    const resumed = await here("nexus", project, ["resume", "--deliver"], env);
     expect(resumed.stderr).not.toContain("nobody agreed");
     expect(resumed.stdout).toContain("delivery");
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { readJournal } from "../../src/run/record/journal.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
 import { here } from "./here.js";
-import { call, start } from "./program.js";
+import { start } from "./program.js";
 import { helloRequest, MANIFEST, scratch, sweep } from "./scripted.js";
 
 let cwd: string;
@@ -50,12 +50,12 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe("several requests", () => {
-  it("are runs side by side with one summary and one exit status", () => {
+  it("are runs side by side with one summary and one exit status", async () => {
     const [a, b] = [request("first"), request("second")];
     // The one that is told by its title to fail writes something else.
     const line =
       "if grep -q 'hello from second'; then echo no > files/hello.txt; else echo hello world > files/hello.txt; fi; sleep 1; echo done";
-    const ran = call("nexus", cwd, ["run", a, b, ...agent(line), "--jobs", "2", "--yes", "-o", "out", "--json"]);
+    const ran = await here("nexus", cwd, ["run", a, b, ...agent(line), "--jobs", "2", "--yes", "-o", "out", "--json"]);
     expect(ran.status, ran.stderr).toBe(1);
     const lines = ran.stdout
       .trim()
@@ -79,11 +79,11 @@ describe("several requests", () => {
     expect(first![0] < second![1] && second![0] < first![1]).toBe(true);
   });
 
-  it("never have more agents at work than --jobs says, and take files that are free", () => {
+  it("never have more agents at work than --jobs says, and take files that are free", async () => {
     const all = ["one", "two"].map((name) =>
       request(name, { task: { title: "Say hello", summary: "hello.txt must greet the world" } }),
     );
-    const ran = call("nexus", cwd, ["run", ...all, ...GREETS, "--jobs", "1"]);
+    const ran = await here("nexus", cwd, ["run", ...all, ...GREETS, "--jobs", "1"]);
     expect(ran.status, ran.stdout + ran.stderr).toBe(0);
     expect(ran.stdout).toContain("2 of 2 completed");
     for (const name of ["say-hello-delivery.nut", "say-hello-delivery-2.nut"]) {
@@ -137,7 +137,7 @@ describe("several requests", () => {
     for (const records of journals()) expect(records.at(-1)).toMatchObject({ type: "paused", reason: "interrupted" });
     for (const id of ids) {
       const args = ["resume", id, "--driver", "command", "--command", GREETS[3]!];
-      const again = call("nexus", cwd, args);
+      const again = await here("nexus", cwd, args);
       expect(again.status, again.stdout + again.stderr).toBe(0);
     }
     expect(readFileSync(join(cwd, ".nexus/history.json"), "utf8")).toContain("Say hello from b");

@@ -1,0 +1,1 @@
+export function leaveCertificates(root: string): void;
