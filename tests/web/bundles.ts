@@ -171,7 +171,7 @@ export const hostile: Content = {
     "`<script>window.hacked=12</script>`",
     "[https://bank.example](https://evil.example/in)",
   ].join("\n\n"),
-  "context/slow.md": "_a_".repeat(20_000),
+  "context/slow.md": "_a_".repeat(80_000),
   "files/slow.js": `const a = \`${"${".repeat(30_000)}`,
   "files/evil.svg":
     '<svg xmlns="http://www.w3.org/2000/svg" onload="window.hacked=13"><script>window.hacked=14</script></svg>',
