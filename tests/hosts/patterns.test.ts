@@ -14,6 +14,9 @@ const TOO_MUCH = 10;
 const WORTH_A_LOOK_MS = 40;
 /** Nothing that goes on beside it makes a pattern seem so slow: it is not asked again. */
 const SURELY_SLOW_MS = 400;
+/** A linear pattern reads this many letters in less than a millisecond. */
+const SHORT = 1_000;
+const TOO_SLOW_FOR_SHORT_MS = 100;
 
 const sources = FOLDERS.flatMap((folder) =>
   readdirSync(join(ROOT, "src", folder), { recursive: true, encoding: "utf8" })
@@ -70,6 +73,7 @@ function growsTooFast(regex: RegExp, prefix: string, pump: string): boolean {
     const text = `${prefix}${pump.repeat(Math.ceil(size / pump.length))}\u0001`;
     const now = spent(regex, text);
     if (now > WORTH_A_LOOK_MS && now > before * TOO_MUCH) return true;
+    if (size <= SHORT && now > TOO_SLOW_FOR_SHORT_MS) return true;
     before = Math.max(now, 0.5);
   }
   return false;
