@@ -1,8 +1,8 @@
 // A tree of two folders: one that is only read, and over it one that takes every change. The kernel puts it together in a mount
 // namespace that ends with the command, so nothing stays mounted, whoever is killed.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { NutError } from "../errors.js";
 import { removeFolder } from "../files/index.js";
 
@@ -22,6 +22,9 @@ const escapeLayer = (path: string): string => path.replace(/[\\:,]/g, "\\$&");
 /** What an overlay needs on disk. They go together. */
 export const layerFolders = (changes: string): readonly string[] => [changes, `${changes}.work`, overlayPlace(changes)];
 
+/** Where a mount of these words is to be made: the kernel repeats them in every line it writes of such a tree, so they are kept short. */
+export const overlayHome = (changes: string): string => dirname(changes);
+
 /**
  * The words of a mount, folders made. `volatile`, since else the kernel writes all that is new on the whole disk, such as the clone
  * itself, whenever a tree is left; what must outlast a power cut is kept elsewhere. Its mark of an earlier mount is taken away.
@@ -30,11 +33,16 @@ export function overlayWords(layers: readonly string[], changes: string): string
   for (const folder of layerFolders(changes)) mkdirSync(folder, { recursive: true });
   const [, work, place] = layerFolders(changes);
   removeFolder(join(work!, "work"));
-  const lower = layers.map(escapeLayer).join(":");
-  return [
-    `lowerdir=${lower},upperdir=${escapeLayer(changes)},workdir=${escapeLayer(work!)},userxattr,volatile`,
-    place!,
-  ];
+  const home = realpathSync(overlayHome(changes));
+  const name = (path: string) => escapeLayer(shortName(home, path));
+  const lower = layers.map(name).join(":");
+  return [`lowerdir=${lower},upperdir=${name(changes)},workdir=${name(work!)},userxattr,volatile`, place!];
+}
+
+/** From where the kernel stands; it knows nothing of the links that led there. */
+function shortName(home: string, path: string): string {
+  const short = relative(home, realpathSync(path));
+  return short !== "" && short.length < path.length ? short : path;
 }
 
 const MAX_BYTES = 1 << 30;
@@ -64,7 +72,12 @@ function runIn({ base, changes }: LayeredTree, script: string, input: string | B
       "sh",
       ...overlayWords([base], changes),
     ],
-    { input, env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" }, maxBuffer: MAX_BYTES },
+    {
+      cwd: overlayHome(changes),
+      input,
+      env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" },
+      maxBuffer: MAX_BYTES,
+    },
   );
   if (status === 0) return stdout;
   const said = stderr?.toString("utf8").trim().split("\n").at(-1) ?? "";

@@ -1,9 +1,10 @@
-// What every sandbox shows of the machine's settings is some forty mounts, and each costs the next ones time as well. So they are
-// made once, in a mount namespace of their own; a sandbox starts from there and takes them all with one mount. Nobody lives in
-// that namespace: our open file keeps it, and it is gone when we are, however we end.
+// What every sandbox shows of the machine's settings is some forty files and folders. As mounts each would cost the next ones time as
+// well: bubblewrap reads the whole list after each. So they are put together once, in a mount namespace of their own: folders by
+// mounts, files as copies in memory. A sandbox starts from there and takes them all with one mount. Nobody lives in that namespace:
+// our open file keeps it, and it is gone when we are, however we end.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync, openSync, readFileSync } from "node:fs";
-import { relative, sep } from "node:path";
+import { basename, dirname, relative, sep } from "node:path";
 import type { Environment } from "./find-program.js";
 import { type Bwrap, findBwrap, heldCommand, type Mount, mountArguments, type PreparedSystem } from "./sandbox.js";
 import { systemFiles } from "./visible-system.js";
@@ -53,10 +54,12 @@ function mountedHere(): string {
 }
 
 async function prepare(bwrap: Bwrap, files: readonly Mount[]): Promise<PreparedSystem | null> {
-  const inPlace = files.map((mount): Mount => ({ ...withSource(mount), path: `${PLACE}${mount.path}` }));
-  const mounts: Mount[] = [{ access: "hidden", path: PLACE }, ...inPlace, { access: "frozen", path: PLACE }];
+  const copied = files.filter(canCopy).map(({ path }) => path);
+  const bound = files.filter(({ path }) => !copied.includes(path));
+  const inPlace = bound.map((mount): Mount => ({ ...withSource(mount), path: `${PLACE}${mount.path}` }));
+  const mounts: Mount[] = [...inPlace, { access: "frozen", path: PLACE }];
   const args = ["--dev-bind", "/", "/", ...mounts.flatMap(mountArguments), "--die-with-parent", "--", "/bin/sh", "-c"];
-  const { program, args: before } = heldCommand(bwrap, args);
+  const { program, args: before } = heldCommand(bwrap, args, [], layOut(copied));
   const child = spawn(program, [...before, "echo $$; read -r _"], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { PATH: "/usr/bin:/bin" },
@@ -77,6 +80,30 @@ async function prepare(bwrap: Bwrap, files: readonly Mount[]): Promise<PreparedS
   } finally {
     child.stdin!.end();
   }
+}
+
+/** Whoever changes these while agents are at work means it for them as well; what is not replaced shows its changes. */
+const LIVE = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf"];
+const COPIED_BYTES = 1024 ** 2;
+
+/** A file of /etc itself that everybody may read. One that changes later has another stamp. */
+function canCopy(mount: Mount): boolean {
+  if (mount.access !== "read-only" || dirname(mount.path) !== "/etc" || LIVE.includes(mount.path)) return false;
+  if ((mount.from ?? mount.path) !== mount.path || !/^[\w.-]+$/.test(basename(mount.path))) return false;
+  const stat = lstatSync(mount.path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && (stat.mode & 0o004) !== 0 && stat.size <= COPIED_BYTES;
+}
+
+/** Steps of a shell in that namespace: the place, the copies, and none of the mounts in /sys, which no sandbox shows. */
+function layOut(copied: readonly string[]): string[] {
+  const inSys = mountedHere().match(/(?<=^(?:\S+ ){4})\/sys\/\S+/gm) ?? [];
+  const outer = inSys.filter((path) => !inSys.some((other) => path.startsWith(`${other}/`)));
+  const unneeded = outer.filter((path) => /^[\w/.-]+$/.test(path));
+  return [
+    ...unneeded.map((path) => `umount -l ${path} 2>/dev/null || :`),
+    `mount -t tmpfs -o mode=0755,nosuid,nodev tmpfs ${PLACE} && mkdir -m 755 ${PLACE}/etc || exit 125`,
+    ...(copied.length === 0 ? [] : [`cp -p -- ${copied.join(" ")} ${PLACE}/etc/ || exit 125`]),
+  ];
 }
 
 const withSource = (mount: Mount): Mount =>

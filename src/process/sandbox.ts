@@ -5,7 +5,7 @@ import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NutError, shellWord } from "../errors.js";
 import { type Environment, findProgram } from "./find-program.js";
-import { overlayPlace, overlayWords } from "./in-overlay.js";
+import { overlayHome, overlayPlace, overlayWords } from "./in-overlay.js";
 import { seccompFilter } from "./seccomp.js";
 import {
   installPrefixes,
@@ -299,15 +299,17 @@ function otherPaths(sandbox: Sandbox, env: Environment): string[] {
   return [...mounts.map(({ path }) => path), ...installPrefixes(sandbox.env ?? env, programs), ...accounts];
 }
 
-/** bubblewrap with these arguments, after `overlays` are put together and devices held. */
+/** bubblewrap with these arguments, after `overlays` are put together, devices held and whatever else is a step of a shell done. */
 export function heldCommand(
   bwrap: Pick<Bwrap, "program" | "devices">,
   args: readonly string[],
   overlays: readonly Overlay[] = [],
+  others: readonly string[] = [],
 ) {
-  const steps = [...(bwrap.devices ? [holdDevices] : []), ...overlays.map(() => putTogether)];
+  const steps = [...(bwrap.devices ? [holdDevices] : []), ...overlays.map(() => putTogether), ...others];
   if (steps.length === 0) return { program: bwrap.program, args };
   const words = overlays.flatMap((overlay) => [
+    overlayHome(overlay.changes),
     ...overlayWords(overlay.layers, overlay.changes),
     overlay.removed ?? "/dev/null",
   ]);
@@ -329,7 +331,7 @@ const holdDevices =
 
 /** With the words of one overlay in front. */
 const putTogether =
-  'mount -t overlay overlay -o "$1" "$2" || exit 125; if [ -s "$3" ]; then xargs -0 rm -rf -- < "$3" || exit 125; fi; shift 3';
+  'cd -- "$1" && mount -t overlay overlay -o "$2" "$3" && cd / || exit 125; if [ -s "$4" ]; then xargs -0 rm -rf -- < "$4" || exit 125; fi; shift 4';
 
 const probes = new Map<string, Promise<Bwrap | null>>();
 
