@@ -171,6 +171,8 @@ describe("a run in a repository", () => {
     const partial = join(root, "partial");
     const flags = ["-c", "protocol.file.allow=always", "clone", "-q", "--filter=blob:none", "--sparse"];
     expect(inRepo(...flags, `file://${repo}`, partial)).toMatchObject({ status: 0 });
+    // What git tidies up by itself after the hint's fetch would still be at it when the folder goes.
+    for (const setting of ["maintenance.auto", "gc.auto"]) inRepo("-C", partial, "config", setting, "0");
     const begin = async () => (await world({ root, agent: play(() => {}), options: { repo: partial } })).go();
     const hint = `git -C ${partial} fetch --refetch --no-filter`;
     await expect(begin()).rejects.toMatchObject({

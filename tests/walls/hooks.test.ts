@@ -40,6 +40,8 @@ interface Start {
   readonly env?: Record<string, string>;
   /** Whether a mark says that a role that may not edit is at work. */
   readonly held?: boolean;
+  /** How much memory a process there may have of its own. */
+  readonly kilobytes?: number;
 }
 
 /** Starts what set-up installs, as a host does: through a shell, the payload on stdin. */
@@ -52,7 +54,8 @@ async function start({ host = claude, event = "PreToolUse", node = process.execP
   }
   const command = hookCommand({ scope: "user", node, hook, platform: "linux" }, host, event);
   const env = { PATH: process.env.PATH ?? "", HOME: home, ...more.env };
-  const child = spawn("/bin/sh", ["-c", command], { cwd: root, env, detached: true });
+  const limit = more.kilobytes === undefined ? "" : `ulimit -d ${more.kilobytes}; `;
+  const child = spawn("/bin/sh", ["-c", limit + command], { cwd: root, env, detached: true });
   let stderr = "";
   child.stderr.on("data", (data) => (stderr += data));
   child.stdout.resume();
@@ -64,6 +67,8 @@ async function start({ host = claude, event = "PreToolUse", node = process.execP
   return { exit, stderr, ms: performance.now() - started, marks: existsSync(marks) ? readdirSync(marks) : [] };
 }
 
+/** Hears nothing and does nothing, as a loop would, and takes no processor from those beside it. */
+const WAITS = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);";
 const HOARDS = "const all = []; for (;;) all.push(new Array(1e5).fill(all.length));";
 
 const broken: readonly (readonly [string, () => Start])[] = [
@@ -73,10 +78,7 @@ const broken: readonly (readonly [string, () => Start])[] = [
   ["the hook is a folder", () => ({ hook: base })],
   ["the hook is no program", () => ({ hook: script("not JavaScript (") })],
   ["it crashes", () => ({ hook: script("process.abort()") })],
-  [
-    "it runs out of memory",
-    () => ({ hook: script(`require("v8").setFlagsFromString("--max-old-space-size=32"); ${HOARDS}`) }),
-  ],
+  ["it runs out of memory", () => ({ hook: script(HOARDS), kilobytes: 200_000 })],
   ["it ends with a status of its own", () => ({ hook: script("process.exitCode = 13") })],
 ];
 
@@ -86,6 +88,7 @@ describe("a gate that cannot start", () => {
       const { exit, stderr } = await start({ ...how(), host, held: true });
       expect(exit).toBe(2);
       expect(stderr).toContain("denied");
+      expect(stderr).not.toContain("in time");
     }
   });
 
@@ -116,7 +119,7 @@ describe.concurrent("a gate that hangs", () => {
   const hangs: readonly (readonly [string, () => Start])[] = [
     ["in a loop", () => ({ hook: script("for (;;);") })],
     ["on a pipe nobody writes to", () => ({ hook: script(`require("fs").readFileSync(${JSON.stringify(fifo())})`) })],
-    ["deaf to being told to end", () => ({ hook: script('process.on("SIGTERM", () => {}); for (;;);') })],
+    ["deaf to being told to end", () => ({ hook: script(`process.on("SIGTERM", () => {}); ${WAITS}`) })],
   ];
 
   it.each(hangs)("is denied before a host gives up: %s", async (_, how) => {
@@ -132,7 +135,7 @@ describe.concurrent("a gate that hangs", () => {
     const bin = join(base, "bin");
     mkdirSync(bin);
     symlinkSync(perl, join(bin, "perl"));
-    const { exit, stderr } = await start({ hook: script("for (;;);"), env: { PATH: bin } });
+    const { exit, stderr } = await start({ hook: script(WAITS), env: { PATH: bin } });
     expect(exit).toBe(2);
     expect(stderr).toContain("nexus: could not decide in time, denied");
   });
