@@ -214,6 +214,13 @@ describe("opencode", () => {
     expect(told({ model: "anthropic/opus" })).toEqual({ anthropic, openai });
     expect(told({ model: "own/m" })).toEqual({ openai });
     expect(told({ model: "constructor/m" })).toBe(null);
+    // A list that is older than the model, and a choice that is the program's own.
+    expect(told({ model: "anthropic/newer" })).toBe(null);
+    put(".config/opencode/opencode.json", { provider: { google: { options: {} } } });
+    expect(told({ env: { HOME: folder, ANTHROPIC_API_KEY: "x" } })).toBe(null);
+    put(".config/opencode/opencode.json", { provider: null });
+    expect(told({ model: "google/m" })).toBe(null);
+    put(".config/opencode/opencode.json", settings);
     put("else/opencode/models.json", "[half");
     expect(told({ model: "anthropic/opus", env: { HOME: folder, XDG_CACHE_HOME: join(folder, "else") } })).toBe(null);
   });

@@ -105,22 +105,27 @@ export function opencodeVariables(request: SessionRequest): string[] {
  * one it brings along may not know a model that the person's does. null: the session needs the list it brings along.
  */
 function catalogue(request: SessionRequest): Record<string, unknown> | null {
-  const { provider: described = {}, small_model: small } = inherited(request) as Inherited;
+  const { provider: described, small_model: small } = inherited(request) as Inherited;
   const [model, provider] = [modelOf(request), providerOf(request)];
-  if (provider === null) return null;
+  // Without a model it chooses one itself, of whoever lets it in.
+  if (model === undefined || provider === null) return null;
   const theirs = knownModels(request.env);
   const asked = [provider, ...(typeof small === "string" ? [providerOfModel(small, request.env)] : [])];
   const known = asked.flatMap((name) => (name !== null && Object.hasOwn(theirs, name) ? [[name, theirs[name]]] : []));
-  const { npm, models = {} } = described[provider] ?? {};
-  const isDescribed =
-    npm !== undefined && model !== undefined && models[model.slice(provider.length + 1)] !== undefined;
-  return Object.hasOwn(theirs, provider) || isDescribed ? Object.fromEntries(known) : null;
+  const name = model.slice(provider.length + 1);
+  const own = described?.[provider];
+  const listed = Object.hasOwn(theirs, provider) ? (theirs[provider] as Described | null) : null;
+  const isDescribed = Object.hasOwn(own?.models ?? {}, name) && (own?.npm !== undefined || listed !== null);
+  return isDescribed || Object.hasOwn(listed?.models ?? {}, name) ? Object.fromEntries(known) : null;
+}
+
+interface Described {
+  readonly npm?: unknown;
+  readonly models?: Readonly<Record<string, unknown>> | null;
 }
 
 interface Inherited {
-  readonly provider?: Readonly<
-    Record<string, { npm?: unknown; models?: Readonly<Record<string, unknown>> } | undefined>
-  >;
+  readonly provider?: Readonly<Record<string, Described | null | undefined>> | null;
   readonly small_model?: unknown;
 }
 

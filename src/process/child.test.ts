@@ -77,6 +77,20 @@ describe("runChild", () => {
     expect(alive(Number(readFileSync(join(cwd, "pid"), "utf8")))).toBe(false);
   });
 
+  it("leaves nobody behind who forks and ends while it looks", async () => {
+    const quick = "(setsid sh -c 'sleep 300 & echo $! > pid' >/dev/null 2>&1 &); exit 0";
+    for (let turn = 0; turn < 20; turn += 1) {
+      const folder = mkdtempSync(join(cwd, "turn-"));
+      await sh(quick, { cwd: folder });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const file = join(folder, "pid");
+      const pid = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+      const survived = pid > 0 && alive(pid);
+      if (survived) process.kill(pid, "SIGKILL");
+      expect(survived, `turn ${turn}`).toBe(false);
+    }
+  });
+
   it("does not wait for a pipe that a stranger keeps open", async () => {
     const started = performance.now();
     expect((await sh("sleep 300 & exit 0")).code).toBe(0);

@@ -1,7 +1,7 @@
 // A tree of two folders: one that is only read, and over it one that takes every change. The kernel puts it together in a mount
 // namespace that ends with the command, so nothing stays mounted, whoever is killed.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { NutError } from "../errors.js";
 import { removeFolder } from "../files/index.js";
@@ -41,6 +41,8 @@ export function overlayWords(layers: readonly string[], changes: string): string
 
 /** From where the kernel stands; it knows nothing of the links that led there. */
 function shortName(home: string, path: string): string {
+  // Whoever puts it together says what is missing.
+  if (!existsSync(path)) return path;
   const short = relative(home, realpathSync(path));
   return short !== "" && short.length < path.length ? short : path;
 }

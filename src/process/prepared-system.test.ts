@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { prepareSystem, stampOf } from "./prepared-system.js";
+import { prepareSystem, stampOf, unneededMounts } from "./prepared-system.js";
 import { runChild } from "./run-child.js";
 import { findBwrap, type Sandbox, sandboxCommand } from "./sandbox.js";
 
@@ -72,6 +72,38 @@ describe.skipIf(prepared === null)("a prepared system (needs root and bwrap)", (
     writeFileSync(beside, "b");
     renameSync(beside, file);
     expect(stamp()).not.toBe(before);
+  });
+});
+
+describe("mounts in /sys", () => {
+  it("go where no sandbox shows them, and stay where they cover a part of what is shown", () => {
+    const paths = "/sys/fs/cgroup /sys/fs/cgroup/cpu /sys/firmware /sys/devices/system/cpu/online /sys/devices".split(
+      " ",
+    );
+    const mounted = paths.map((path, index) => `${index + 30} 20 0:5 / ${path} ro - tmpfs tmpfs ro`).join("\n");
+    expect(unneededMounts(mounted, ["/etc/hosts", "/sys/devices/system/cpu"])).toEqual([
+      "/sys/fs/cgroup",
+      "/sys/firmware",
+    ]);
+  });
+
+  it.skipIf(prepared === null)("still cover it in a sandbox (needs root and bwrap)", () => {
+    const at = "/sys/devices/system/cpu/vulnerabilities";
+    const script = join(folder, "covered.mts");
+    const here = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
+    writeFileSync(
+      script,
+      `import { runChild } from ${here("./run-child.js")};
+const env = ${JSON.stringify(env)};
+const sandbox = { root: "system", network: "host", env };
+const { stdout } = await runChild({ command: "/bin/ls", args: [${JSON.stringify(at)}], cwd: "/", env, sandbox });
+process.stdout.write(stdout.text + "end");`,
+    );
+    const command = `mount -t tmpfs -o ro tmpfs ${at} && exec "$0" --import "$1" "$2"`;
+    const tsx = import.meta.resolve("tsx");
+    const words = ["-m", "--propagation", "private", "sh", "-c", command, process.execPath, tsx, script];
+    const { stdout, stderr } = spawnSync("unshare", words, { encoding: "utf8" });
+    expect(stdout, stderr).toBe("end");
   });
 });
 

@@ -59,7 +59,7 @@ async function prepare(bwrap: Bwrap, files: readonly Mount[]): Promise<PreparedS
   const inPlace = bound.map((mount): Mount => ({ ...withSource(mount), path: `${PLACE}${mount.path}` }));
   const mounts: Mount[] = [...inPlace, { access: "frozen", path: PLACE }];
   const args = ["--dev-bind", "/", "/", ...mounts.flatMap(mountArguments), "--die-with-parent", "--", "/bin/sh", "-c"];
-  const { program, args: before } = heldCommand(bwrap, args, [], layOut(copied));
+  const { program, args: before } = heldCommand(bwrap, args, [], layOut(copied, files));
   const child = spawn(program, [...before, "echo $$; read -r _"], {
     stdio: ["pipe", "pipe", "ignore"],
     env: { PATH: "/usr/bin:/bin" },
@@ -94,16 +94,23 @@ function canCopy(mount: Mount): boolean {
   return stat?.isFile() === true && (stat.mode & 0o004) !== 0 && stat.size <= COPIED_BYTES;
 }
 
-/** Steps of a shell in that namespace: the place, the copies, and none of the mounts in /sys, which no sandbox shows. */
-function layOut(copied: readonly string[]): string[] {
-  const inSys = mountedHere().match(/(?<=^(?:\S+ ){4})\/sys\/\S+/gm) ?? [];
-  const outer = inSys.filter((path) => !inSys.some((other) => path.startsWith(`${other}/`)));
-  const unneeded = outer.filter((path) => /^[\w/.-]+$/.test(path));
+/** Steps of a shell in that namespace: the place, the copies, and none of the mounts in /sys that no sandbox shows. */
+function layOut(copied: readonly string[], files: readonly Mount[]): string[] {
+  const shown = files.flatMap((mount) => (mount.access === "read-only" ? [mount.path, mount.from ?? mount.path] : []));
   return [
-    ...unneeded.map((path) => `umount -l ${path} 2>/dev/null || :`),
+    ...unneededMounts(mountedHere(), shown).map((path) => `umount -l ${path} 2>/dev/null || :`),
     `mount -t tmpfs -o mode=0755,nosuid,nodev tmpfs ${PLACE} && mkdir -m 755 ${PLACE}/etc || exit 125`,
     ...(copied.length === 0 ? [] : [`cp -p -- ${copied.join(" ")} ${PLACE}/etc/ || exit 125`]),
   ];
+}
+
+/** The outermost mounts in /sys, by the text of /proc/self/mountinfo. What covers a part of what is shown stays: a container's own processors. */
+export function unneededMounts(mounted: string, shown: readonly string[]): string[] {
+  const inSys = mounted.match(/(?<=^(?:\S+ ){4})\/sys\/\S+/gm) ?? [];
+  const outer = inSys.filter((path) => !inSys.some((other) => path.startsWith(`${other}/`)));
+  const isWithin = (path: string, folder: string) => `${path}/`.startsWith(`${folder}/`);
+  const touches = (path: string) => shown.some((place) => isWithin(path, place) || isWithin(place, path));
+  return outer.filter((path) => /^[\w/.-]+$/.test(path) && !touches(path));
 }
 
 const withSource = (mount: Mount): Mount =>

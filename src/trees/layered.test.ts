@@ -96,6 +96,11 @@ const TRICKS: readonly [name: string, script: string][] = [
 ];
 
 describe.skipIf(!works)("a layer over the base (needs overlays)", () => {
+  it("says that it cannot be put together where its layer is gone", () => {
+    const tree = { base: join(root, "gone"), changes: join(root, "nowhere/changes") };
+    expect(() => inOverlay(tree, "true")).toThrow(expect.objectContaining({ code: "SANDBOX_MISSING" }));
+  });
+
   it.each(TRICKS)("tells of %s what a copy tells, and so does the next that is made from it", (_, script) => {
     const [copies, layers] = [slotsOf(false), slotsOf(true)];
     const [copy, layer] = [copies.slots.take([]), layers.slots.take([])];
