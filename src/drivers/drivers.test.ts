@@ -258,6 +258,10 @@ describe("commands", () => {
   it("finds the program in a shell line", () => {
     expect(programOf("A=1 B=2 my-agent --acp")).toBe("my-agent");
     expect(programOf(" '/opt/agent' x")).toBe("/opt/agent");
+    expect(programOf('FOO="a b" qwen --acp')).toBe("qwen");
+    expect(programOf("FOO=a\\ b BAR='c d' qwen")).toBe("qwen");
+    expect(programOf('"/my agents/x" acp')).toBe("/my agents/x");
+    expect(programOf("/my\\ agents/x acp")).toBe("/my agents/x");
   });
 });
 

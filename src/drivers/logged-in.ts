@@ -21,7 +21,7 @@ const PLACES: Readonly<Record<(typeof LOGIN_DRIVERS)[number], LoginPlace>> = {
     files: (env, home) => [join(env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"), ".credentials.json")],
   },
   codex: {
-    variables: () => ["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
+    variables: () => ["CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
     files: (env, home) => [join(env.CODEX_HOME || join(home, ".codex"), "auth.json")],
   },
   opencode: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DriverName } from "./driver.js";
-import { loginEnvironment, providerVariables } from "./login-variables.js";
+import { loginCommand, loginEnvironment, providerVariables } from "./login-variables.js";
 
 /** Somebody who works with everyone at once. */
 const EVERYTHING = Object.fromEntries(
@@ -48,5 +48,15 @@ describe("what of a person's environment an agent program gets", () => {
       expect.arrayContaining(["OPENAI_API_KEY"]),
     );
     expect(providerVariables(undefined, { OPENAI_API_KEY: "x", GEMINI_API_KEY: "x" })).not.toContain("GEMINI_API_KEY");
+  });
+});
+
+describe("what gets a person in again", () => {
+  it("names what the program listens to", () => {
+    expect(loginCommand("codex", { OPENAI_API_KEY: "x" })).toBe("codex login");
+    expect(loginCommand("codex", { CODEX_API_KEY: "x" })).toBe("export CODEX_API_KEY='<a key that works>'");
+    expect(loginCommand("acp", { OPENAI_API_KEY: "x" }, "codex-acp")).toContain("export OPENAI_API_KEY=");
+    expect(loginCommand("codex", {}, "", "MISTRAL_API_KEY")).toContain("export MISTRAL_API_KEY=");
+    expect(loginCommand("claude", { ANTHROPIC_API_KEY: "" })).toBe("claude auth login");
   });
 });

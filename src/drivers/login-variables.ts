@@ -24,6 +24,8 @@ interface Login {
   /** What a person types to log in, where the program has such a command. */
   readonly command?: string;
   readonly always: readonly string[];
+  /** Of these, what lets nobody in: the program reads it for something else. */
+  readonly unheard?: readonly string[];
   /** Only when the variable is set: another vendor serves the model. */
   readonly when?: Readonly<Record<string, readonly string[]>>;
 }
@@ -54,7 +56,8 @@ const CODEX: Login = { command: "codex login", always: [...OPENAI, "CODEX_API_KE
 const LOGINS: Readonly<Record<string, Login>> = {
   claude: CLAUDE,
   "claude-agent-acp": CLAUDE,
-  codex: CODEX,
+  // It sends no OPENAI_API_KEY, whatever stands there; codex-acp does.
+  codex: { ...CODEX, unheard: ["OPENAI_API_KEY"] },
   "codex-acp": CODEX,
   opencode: { command: "opencode auth login", always: ["OPENCODE_API_KEY"] },
   // Asks for a login when it is started by hand.
@@ -95,10 +98,14 @@ export function loginEnvironment(
   return Object.fromEntries(names.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]])));
 }
 
-/** What gets a person in again: the program's own login, or another key where a key is what it was let in with. */
-export function loginCommand(name: DriverName, env: Environment, command = ""): string | null {
+/**
+ * What gets a person in again: the program's own login, or another key where a key is what it was let in with. `own` is the variable a
+ * provider of the person's own is paid with.
+ */
+export function loginCommand(name: DriverName, env: Environment, command = "", own?: string): string | null {
   const login = loginNamed(name === "acp" ? basename(programOf(command)) : name);
-  const key = login?.always.find((variable) => /_(?:API_KEY|TOKEN)$/.test(variable) && env[variable] !== undefined);
+  const isHeard = (variable: string) => (env[variable] ?? "") !== "" && login?.unheard?.includes(variable) !== true;
+  const key = own ?? login?.always.find((variable) => /_(?:API_KEY|TOKEN)$/.test(variable) && isHeard(variable));
   return key === undefined ? (login?.command ?? null) : `export ${key}='<a key that works>'`;
 }
 

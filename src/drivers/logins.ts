@@ -208,12 +208,12 @@ export class Login {
   isDue(now = Date.now()): boolean {
     // Nobody knows which of several will be used: one that is refused is renewed then.
     if (this.#keeping === OPENCODE && this.#provider === null) return false;
-    return this.#grants(this.#owned()).some(({ expires }) => expires !== null && expires - now < DUE_MS);
+    return this.#grants(readOwned(this.path)).some(({ expires }) => expires !== null && expires - now < DUE_MS);
   }
 
   /** Whether there is anything in it that could be renewed. */
   get isRenewable(): boolean {
-    return this.#grants(this.#owned()).length > 0;
+    return this.#grants(readOwned(this.path)).length > 0;
   }
 
   /** Whether what is renewed could be brought back: a container may have the person's file without leave to write it. */
@@ -221,7 +221,9 @@ export class Login {
     try {
       const path = realpathSync(this.path);
       for (const one of [path, dirname(path)]) accessSync(one, constants.W_OK);
-      return true;
+      // A new file in its place would take it from its owner, and part it from its other name.
+      const { uid, nlink } = statSync(path);
+      return nlink === 1 && isOurs(uid);
     } catch (error) {
       if (isSystemError(error)) return false;
       throw error;
@@ -230,13 +232,13 @@ export class Login {
 
   /** Changes whenever its tokens do; some vendors renew one of the two alone. It lies in a file, so it tells none of them. */
   stamp(): string {
-    const tokens = this.#grants(this.#owned()).map(({ access, refresh }) => [access, refresh]);
+    const tokens = this.#grants(readOwned(this.path)).map(({ access, refresh }) => [access, refresh]);
     return createHash("sha256").update(JSON.stringify(tokens)).digest("hex");
   }
 
   /** Puts a copy into a home: one that lets in, or the whole of it, to be renewed at once. */
   lend(home: string, how: "access" | "whole"): void {
-    const file = this.#owned();
+    const file = readOwned(this.path);
     if (file === null) return;
     for (const [grant, read] of this.#each(file, null)) {
       if (how === "whole") this.#keeping.expire(grant, file);
@@ -258,7 +260,7 @@ export class Login {
    * the person's file still holds the tokens that were lent. Whoever calls holds the login's lock. Returns whether it did.
    */
   bringBack(home: string, lent: string, now = Date.now()): boolean {
-    const [owned, renewed] = [this.#owned(), readFields(home, this.#keeping.home)];
+    const [owned, renewed] = [readOwned(this.path), readFields(home, this.#keeping.home)];
     if (owned === null || renewed === null || this.stamp() !== lent) return false;
     let changed = false;
     for (const path of this.#keeping.grants(owned, this.#provider)) {
@@ -271,10 +273,6 @@ export class Login {
     }
     if (changed) replace(realpathSync(this.path), `${JSON.stringify(owned, null, 2)}\n`);
     return changed;
-  }
-
-  #owned(): Fields | null {
-    return readOwned(this.path);
   }
 
   #grants(file: Fields | null): Grant[] {
@@ -340,20 +338,22 @@ function readFields(home: string, path: string): Fields | null {
 
 function readOwned(path: string): Fields | null {
   try {
-    return readPlain(path, 0);
+    return readPlain(path, 0, { isTheirs: true });
   } catch (error) {
     if (isSystemError(error)) return null;
     throw error;
   }
 }
 
-function readPlain(path: string, flags: number): Fields | null {
+const isOurs = (uid: number): boolean => uid === (process.getuid?.() ?? uid);
+
+/** A file of an agent's home must be ours and have one name. The person's own may be another's, as in a container, and have a second. */
+function readPlain(path: string, flags: number, { isTheirs = false } = {}): Fields | null {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags);
   try {
     const { size, uid, nlink, ...stat } = fstatSync(file);
-    const isOurs = uid === (process.getuid?.() ?? uid);
-    if ((stat.mode & constants.S_IFMT) !== constants.S_IFREG || nlink !== 1 || !isOurs || size > MOST_BYTES)
-      return null;
+    if ((stat.mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES) return null;
+    if (!isTheirs && (nlink !== 1 || !isOurs(uid))) return null;
     const bytes = Buffer.alloc(size);
     const value: unknown = JSON.parse(bytes.subarray(0, readSync(file, bytes, 0, size, 0)).toString("utf8"));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
@@ -380,9 +380,7 @@ export function loginOf(
   return isThere(login.path) ? login : null;
 }
 
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 /**
  * Puts the person's login into a session's home for as long as it lasts. Returns what takes it out again. A whole one stays

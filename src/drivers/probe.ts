@@ -122,7 +122,9 @@ export function lineFrom(line: string | undefined, cwd: string): string | undefi
 
 /** The first word of a shell line that is not a variable. */
 export function programOf(command: string): string {
-  const words = command.trim().split(/\s+/);
+  const words = command.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s"'\\])+/gs) ?? [];
   const word = words.find((part) => !/^\w+=/.test(part)) ?? "";
-  return word.replace(/^(["'])(.*)\1$/, "$2");
+  return word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/gs, (_, double?: string, single?: string, one?: string) =>
+    double === undefined ? (single ?? one ?? "") : double.replace(/\\(["\\$`])/g, "$1"),
+  );
 }

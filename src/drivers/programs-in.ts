@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
+import { programOf } from "./probe.js";
 
 /** Programs and scripts a shell line names by their path. Other files it names are not shown for that. */
 export function programsIn(line = ""): string[] {
-  const paths = [...line.matchAll(/(?:^|[\s"'=:;])(\/[^\s"':;]+)/g)].map(([, path]) => path!);
-  return paths.filter(isProgram);
+  const named = [...line.matchAll(/(?:^|[\s"'=:;])(\/[^\s"':;]+)/g)].map(([, path]) => path!);
+  return [...new Set([programOf(line), ...named])].filter((path) => path.startsWith("/") && isProgram(path));
 }
 
 function isProgram(path: string): boolean {

@@ -34,6 +34,8 @@ describe("what an error is about", () => {
     ["\u001b[31mAPI Error: 529\u001b[39m \u001b[2mtry later\u001b[22m", "overload"],
     ["\u001b[1mRate\u001b[22m limit reached", "limit"],
     ["To use Codex with your ChatGPT plan, upgrade to Plus: https://chatgpt.com/explore/plus.", "login"],
+    ["unexpected status 404 Not Found: Not found", "transport"],
+    ["unexpected status 409 Conflict: another request is at work", "transport"],
     ["unexpected status 407 Proxy Authentication Required: proxy authentication required", "transport"],
     // A page in the vendor's place is somebody on the way; what it says is about no login.
     [

@@ -77,8 +77,8 @@ function kindOfStatus(status: number | undefined): TroubleKind | null {
   if (status === undefined) return null;
   if (status === 401 || status === 403) return "login";
   if (status === 402 || status === 429) return "limit";
-  // A proxy on the way that wants to be logged in to is not the vendor.
-  if (status === 407 || status === 408) return "transport";
+  // Nothing of the work is in these: no such place, a proxy that wants a login, too late, another call was faster, the wrong host, too early.
+  if ([404, 405, 407, 408, 409, 410, 421, 425].includes(status)) return "transport";
   return status >= 500 && status < 600 ? "overload" : null;
 }
 

@@ -1,9 +1,10 @@
 // What of a person's login an agent is lent: what lets it in, and nothing that renews it.
-import { existsSync, readFileSync } from "node:fs";
+import { chownSync, existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type DriverName, loginOf } from "../../src/drivers/index.js";
 import { loginEnvironment } from "../../src/drivers/login-variables.js";
+import { temporary } from "../temporary.js";
 import { type Desk, desk } from "./desk.js";
 import { jwt } from "./token-server.js";
 
@@ -71,6 +72,29 @@ describe("a login that is lent", () => {
     );
     expect(loginOf("acp", { HOME: person, ...moved }, { command })?.path).toBe(join(at.folder, place));
   });
+
+  // Only root can give a file away.
+  it.each(["a second name", ...(process.getuid?.() === 0 ? ["another owner"] : [])])(
+    "is lent and not renewed from a file with %s",
+    (how) => {
+      const place = temporary("nut-lend-");
+      const [person, home, file] = [
+        join(place, "person"),
+        join(place, "home"),
+        join(place, "person/.claude/.credentials.json"),
+      ];
+      for (const folder of [join(person, ".claude"), home]) mkdirSync(folder, { recursive: true });
+      const grant = { accessToken: "sk-ant-oat01-a", refreshToken: "refresh-a", expiresAt: Date.now() + 2 * HOUR };
+      writeFileSync(file, JSON.stringify({ claudeAiOauth: grant }));
+      expect(loginOf("claude", { HOME: person })!.isWritable).toBe(true);
+      if (how === "a second name") linkSync(file, join(place, "backup"));
+      else chownSync(file, 1000, 1000);
+      const login = loginOf("claude", { HOME: person })!;
+      login.lend(home, "access");
+      expect(readFileSync(join(home, ".claude/.credentials.json"), "utf8")).toContain("sk-ant-oat01-a");
+      expect(login.isWritable).toBe(false);
+    },
+  );
 
   it("is none of a program that has a name every object has", () => {
     for (const command of ["constructor", "toString --acp"]) {

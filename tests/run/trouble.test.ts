@@ -95,7 +95,7 @@ describe("a session that is not to blame", () => {
       status: "paused",
       paused: {
         reason: "transport",
-        message: "scripted cannot be reached (stream disconnected)",
+        message: "scripted does not answer as it should (stream disconnected)",
         hint: "nexus resume r1",
       },
     });

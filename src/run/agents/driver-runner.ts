@@ -46,7 +46,9 @@ const SERVER = "nexus";
 
 export function driverRunner(input: DriverRunnerInput): AgentRunner {
   const { probe, name, command } = input;
-  const login = name === "demo" ? null : loginCommand(input.driver.name, input.env, command);
+  // Codex alone says in its settings which variable pays for a provider of the person's own.
+  const [own] = input.driver.name === "codex" ? (input.driver.keys?.(input.env, command) ?? []) : [];
+  const login = name === "demo" ? null : loginCommand(input.driver.name, input.env, command, own?.variable);
   const hasTools = probe.abilities.mcp !== "absent";
   return {
     name,

@@ -125,7 +125,7 @@ function modelPause(run: Run, runner: AgentRunner, message: string): Pause {
 const WORDS = {
   limit: "limits this account",
   overload: "is overloaded",
-  transport: "cannot be reached",
+  transport: "does not answer as it should",
 } as const;
 
 function span(ms: number): string {

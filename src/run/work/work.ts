@@ -371,7 +371,7 @@ async function diagnose(run: Run, t: TaskState): Promise<void> {
     task: t.task.id,
     role,
     text,
-    message: `task ${t.task.id}: the ${role} looked into it`,
+    message: `task ${t.task.id}: the ${role} ${end.problems.length === 0 ? "looked" : "could not look"} into it`,
   });
 }
 
