@@ -152,6 +152,8 @@ describe.each(PROGRAMS)(
         });
         try {
           const { env: extraEnv } = await secrets.admit("engineer-1", "engineer", lent);
+          const way = Object.values(extraEnv).find((value) => value.startsWith("http://127.0.0.1:"))!;
+          expect(secrets.scrub(`401, url: ${way}/responses`)).toBe(`401, url: ${lent[0]!.url}/responses`);
           const end = await at.run(driver, { extraEnv });
           expect(end, JSON.stringify([...keys])).toMatchObject({ outcome: "completed", text: "all done" });
           expect([...keys]).toEqual([comes]);

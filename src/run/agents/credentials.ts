@@ -131,6 +131,8 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
     if (opened.handedOut !== null) return opened.given.credential;
     return lending.lendToChecks(opened);
   };
+  /** Where a vendor is reached through the broker. What a program says of that address is about the vendor. */
+  const ways = new Map<string, string>();
   return {
     warnings,
     secrets: {
@@ -140,7 +142,7 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
       get env() {
         return handedOutTo(lasting());
       },
-      scrub: (text) => credentials.scrub(text),
+      scrub: (text) => [...ways].reduce((all, [way, vendor]) => all.replaceAll(way, vendor), credentials.scrub(text)),
       leaks: (bytes) => credentials.leaks(bytes),
       read,
       admit: async (agent, role, logins = []) => {
@@ -151,6 +153,10 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
         const proxy = wantsProxy(own, context.env) ? { proxy: "tunnel" as const } : {};
         const admitted =
           all.length === 0 ? null : await (await lending.broker()).admit({ by: agent, role, names: all, ...proxy });
+        for (const key of logins) {
+          const way = loginUrl(key, admitted!);
+          if (way !== "") ways.set(way, key.url);
+        }
         const trust = admitted?.proxy === undefined ? null : trustProxy(admitted.proxy, context.env);
         return {
           env: {
@@ -187,10 +193,14 @@ async function lendKey(lending: Lending, key: LoginKey): Promise<void> {
 }
 
 /** What the program reads, under the names it knows. */
-function loginVariables(key: LoginKey, { values }: Admission): Record<string, string> {
+const loginVariables = (key: LoginKey, admission: Admission): Record<string, string> => ({
+  [key.variable]: PLACEHOLDER,
+  [key.address]: loginUrl(key, admission),
+});
+
+function loginUrl(key: LoginKey, { values }: Admission): string {
   const value = values[loginName(key)];
-  const url = typeof value === "object" ? String(value.url) : "";
-  return { [key.variable]: PLACEHOLDER, [key.address]: url };
+  return typeof value === "object" ? String(value.url) : "";
 }
 
 /** The names the broker gives them are of no use to a program. */
