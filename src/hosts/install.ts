@@ -1,5 +1,5 @@
 // What living in a host takes, as files: some wholly ours, some a person's with our part in them.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { isSystemError } from "../errors.js";
 import type { SemanticClass } from "../schema/events.js";
 import { deniedNexusTools } from "../schema/roles.js";
@@ -102,7 +102,8 @@ export function strictFor(reader: Reader, { scope, convert = false }: InstallInp
 /** Whether a settings file is new, or has this already: what the host itself adds to one that has not. */
 export function isNewOrHas(path: string, text: string): boolean {
   try {
-    return readFileSync(path, "utf8").includes(text);
+    // What is no file is refused later, and not waited for here.
+    return statSync(path).isFile() && readFileSync(path, "utf8").includes(text);
   } catch (error) {
     return isSystemError(error) && error.code === "ENOENT";
   }

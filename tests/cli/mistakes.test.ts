@@ -48,7 +48,7 @@ describe("a mistake", () => {
       "nexus setup --help",
     ],
     ["nexus run task --driver codx", 'there is no driver "codx": demo, codex, claude', "nexus drivers"],
-    ["nexus run plain", "nobody can be asked here which agent program to use", "nexus run plain --driver codex"],
+    ["nexus run plain", "nobody can be asked here which agent program to use", "nexus drivers"],
     ["nexus run task --plan nope.json", "~/nope.json: no such file or folder", "check the spelling"],
     ["nexus run task --jobs 0", '--jobs: must be at least 1, not "0"', "nexus run --help"],
     ["nutshell receive abc", "--file: is needed", "nutshell receive --help"],

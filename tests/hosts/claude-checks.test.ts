@@ -1,9 +1,10 @@
 // What doctor says of settings under which Claude Code runs no hook, or starts no server, without a word about it.
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { claudeChecks, complaints } from "../../src/commands/nexus/hosts/claude-checks.js";
+import { claudeChecks, complaints, withClaude } from "../../src/commands/nexus/hosts/claude-checks.js";
 import type { InstallInput } from "../../src/hosts/index.js";
 
 let folder: string;
@@ -17,12 +18,16 @@ const SERVERS = '{"mcpServers":{"nexus":{"command":"/bin/sh","args":["-c","x"]}}
 const OURS = '{"serverCommand":["/bin/sh","-c","x"]}';
 const FINE = { "project/.claude/settings.json": APPROVED, "project/.mcp.json": SERVERS };
 
-function checks(files: Readonly<Record<string, string>>, scope: "project" | "user" = "project") {
+function checks(
+  files: Readonly<Record<string, string>>,
+  scope: "project" | "user" = "project",
+  env: InstallInput["env"] = {},
+) {
   for (const [path, text] of Object.entries({ ...FINE, ...files })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
-  const input = { root: join(folder, "project"), home: join(folder, "home"), env: {} } as InstallInput;
+  const input = { root: join(folder, "project"), home: join(folder, "home"), env } as InstallInput;
   return claudeChecks(scope, input, join(folder, "managed.json"));
 }
 
@@ -66,6 +71,28 @@ it.each([
   ]);
 });
 
+it.each(["1", "true", " YES ", "on"])(
+  "CLAUDE_CODE_SIMPLE=%j in the shell is a problem, whatever the files say",
+  (value) => {
+    const found = { state: "problem", fix: "unset CLAUDE_CODE_SIMPLE" };
+    const message = "CLAUDE_CODE_SIMPLE is set here: Claude Code runs no hook";
+    expect(checks({}, "project", { CLAUDE_CODE_SIMPLE: value })).toMatchObject([{ ...found, message }]);
+  },
+);
+
+it.each(["", "0", "false", "no", "2"])("CLAUDE_CODE_SIMPLE=%j says no", (value) => {
+  expect(checks({}, "project", { CLAUDE_CODE_SIMPLE: value })).toMatchObject([{ state: "ok" }]);
+});
+
+it("claims nothing that Claude Code itself denies", () => {
+  const fine = { what: "claude project settings", state: "ok", message: "Claude Code reads it" } as const;
+  const other = { what: "claude project hooks", state: "ok", message: "11 events" } as const;
+  const said = (state: "ok" | "warning" | "problem") => ({ what: "claude on its settings", state, message: "" });
+  expect(withClaude([fine, other], [said("problem")])).toEqual([other, said("problem")]);
+  expect(withClaude([fine, other], [said("warning")])).toEqual([fine, other, said("warning")]);
+  expect(withClaude([fine, other], [])).toEqual([fine, other]);
+});
+
 it("believes the file that decides, and lists that take our server along", () => {
   const both = (user: boolean, local: boolean) => ({
     "home/.claude/settings.json": `{"disableAllHooks":${user},"permissions":{"deny":["mcp__nex","Bash(*)","*"]}}`,
@@ -100,6 +127,19 @@ it("names a folder in a file's place", () => {
   mkdirSync(join(folder, "project/.claude/settings.local.json"), { recursive: true });
   const message = expect.stringContaining("settings.local.json cannot be read (EISDIR)");
   expect(checks({})).toMatchObject([{ state: "problem", message }]);
+});
+
+it("waits for no pipe in a file's place", () => {
+  const path = join(folder, "project/.claude/settings.local.json");
+  mkdirSync(dirname(path), { recursive: true });
+  spawnSync("mkfifo", [path]);
+  const writer = spawn("/bin/sh", ["-c", 'while :; do echo x >"$1"; done', "sh", path], { stdio: "ignore" });
+  const message = expect.stringContaining("settings.local.json cannot be read (no regular file)");
+  try {
+    expect(checks({})).toMatchObject([{ state: "problem", message }]);
+  } finally {
+    writer.kill("SIGKILL");
+  }
 });
 
 it("names the scope in what mends a person's own set-up", () => {

@@ -1,5 +1,6 @@
 // nexus setup with settings as people have them: links to a folder of their own, other encodings, lines of Windows, a file that a
 // running host writes at the same moment, files an earlier version left.
+import { spawn, spawnSync } from "node:child_process";
 import {
   chownSync,
   lstatSync,
@@ -84,6 +85,54 @@ describe("a settings file that is a link", () => {
       before,
     ]);
   });
+});
+
+it.each([
+  ["claude", "CLAUDE.md"],
+  ["claude", ".claude/settings.json"],
+  ["claude", ".claude/agents/tester.md"],
+  ["opencode", "opencode.json"],
+  ["qwen", ".qwen/settings.json"],
+])("%s: refuses a pipe in place of %s, and does not wait for it", async (host, path) => {
+  mkdirSync(dirname(at(path)), { recursive: true });
+  spawnSync("mkfifo", [at(path)]);
+  // So that whoever waits for it gets something at last.
+  const writer = spawn("/bin/sh", ["-c", 'while :; do echo x >"$1"; done', "sh", at(path)], { stdio: "ignore" });
+  try {
+    for (const flags of [[], ["--remove"]]) {
+      const { exit, stderr } = await place.nexusHere("setup", host, ...flags);
+      const told = `${at(path)} is no regular file, and a file belongs there`;
+      expect([exit, stderr]).toEqual([2, expect.stringContaining(told)]);
+    }
+    const doctor = await place.nexusHere("doctor", host);
+    expect(doctor.stdout).not.toContain("no JSON");
+    expect(statSync(at(path)).isFIFO()).toBe(true);
+    expect(place.has(".mcp.json")).toBe(false);
+  } finally {
+    writer.kill("SIGKILL");
+  }
+});
+
+it.each(["", " \n\n"])("takes settings without a word in them for what they are: %j", async (text) => {
+  place.write(".claude/settings.json", text);
+  expect((await place.nexusHere("setup", "claude", "--remove")).exit).toBe(0);
+  expect(bytes(".claude/settings.json")).toBe(text);
+  expect((await place.nexusHere("setup", "claude")).exit).toBe(0);
+  // As on another machine, where nobody noted what was there.
+  rmSync(join(place.home, ".local/state/nutcracker/setup"), { recursive: true });
+  place.write(".claude/settings.json", text);
+  expect((await place.nexusHere("setup", "claude", "--remove")).exit).toBe(0);
+  expect(bytes(".claude/settings.json")).toBe(text);
+});
+
+it("refuses settings that are nested too deeply, and changes nothing", async () => {
+  const text = `{"a":${"[".repeat(120)}${"]".repeat(120)}}`;
+  place.write(".claude/settings.json", text);
+  for (const flags of [[], ["--remove"]]) {
+    const { exit, stderr } = await place.nexusHere("setup", "claude", ...flags);
+    expect([exit, stderr]).toEqual([2, expect.stringContaining("settings.json is nested too deeply to be changed")]);
+    expect([bytes(".claude/settings.json"), place.has("CLAUDE.md")]).toEqual([text, false]);
+  }
 });
 
 it("refuses a file whose letters it cannot read, since they could not come back", async () => {

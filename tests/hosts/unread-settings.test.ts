@@ -1,7 +1,7 @@
 // What the real programs make of settings they cannot read, or nobody trusted: what docs/hosts.md says of each. The gate is off,
 // so an edit that nobody planned goes through, or the program does not start.
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type Client, clientProgram, newPlace, type Place } from "./clients.js";
 import { codexPlace } from "./codex-place.js";
@@ -74,6 +74,45 @@ it.skipIf(isMissing("claude")).each<Spoilt>(["a trailing comma", "a comment"])(
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     });
     expect([ran.exit, place.has("made.txt")], ran.stderr).toEqual([0, true]);
+  },
+);
+
+it.skipIf(isMissing("claude")).each<["held" | "free", Readonly<Record<string, string>>, object]>([
+  ["free", { CLAUDE_CODE_SIMPLE: "1" }, {}],
+  ["held", { CLAUDE_CODE_SIMPLE: "0" }, {}],
+  ["held", {}, { env: { CLAUDE_CODE_SIMPLE: "1" } }],
+])("Claude Code: %s with %o in the shell and %o in its settings", { timeout: 180_000 }, async (outcome, env, more) => {
+  place = newPlace({ "a.txt": "hello\n" });
+  model = await scriptedModel(
+    turn({ unoffered: "Bash", args: { command: "echo x >made.txt", description: "make it" } }),
+  );
+  place.write(".claude/settings.json", JSON.stringify(more));
+  await place.nexusHere("setup", "claude");
+  const ran = await place.run(clientProgram("claude")!, ["-p", "please begin", "--allowedTools", "Bash"], {
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: "none",
+    ANTHROPIC_MODEL: "claude-sonnet-4-5",
+    DISABLE_AUTOUPDATER: "1",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    ...env,
+  });
+  expect([ran.exit, place.has("made.txt")], ran.stderr).toEqual([0, outcome === "free"]);
+  const doctor = await place.nexusWith(env, "doctor", "claude");
+  expect(doctor.stdout.includes("fix claude project settings: unset CLAUDE_CODE_SIMPLE")).toBe(outcome === "free");
+  if (outcome === "free") expect(doctor.exit).toBe(1);
+});
+
+it.skipIf(isMissing("claude"))(
+  "Claude Code leaves out a file with a text for a switch, and doctor claims nothing else",
+  async () => {
+    place = newPlace();
+    model = await scriptedModel([]);
+    place.write(".claude/settings.json", '{"disableAllHooks":"true"}');
+    await place.nexusHere("setup", "claude");
+    const path = { PATH: `${dirname(clientProgram("claude")!)}:${process.env.PATH}` };
+    const { stdout } = await place.nexusWith(path, "doctor", "claude");
+    expect(stdout).toContain("leaves the whole file out");
+    expect(stdout).not.toContain("Claude Code reads");
   },
 );
 

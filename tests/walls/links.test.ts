@@ -122,6 +122,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "bundle/write/bundle-writer.ts": NAMED,
   "commands/nexus/catalog/build.ts": NAMED,
   "commands/nexus/conformance/run-fixture.ts": FRESH,
+  "commands/nexus/hosts/borrowed-home.ts": FRESH,
   "commands/nexus/hosts/doctor-checks.ts": FRESH,
   "commands/nexus/hosts/receipt.ts": SETTINGS,
   "commands/nexus/hosts/setup.ts": SETTINGS,

@@ -53,6 +53,34 @@ it("leaves what the host itself adds to a person's file, and takes it out of one
   expect(JSON.parse(back!)).toEqual({ theme: "dark", $version: 4 });
 });
 
+it.each(["", " \n"])("leaves a file without a word in it as it is: %j", (text) => {
+  expect(jsonEdit({ path: "x" }, []).remove(text, text)).toBe(text);
+  expect(edit.remove(text, null)).toBe(text);
+});
+
+it.each([101, 120, 20_000])("refuses what is nested %i levels deep", (levels) => {
+  const lists = levels - 1;
+  const text = `{"a":${"[".repeat(lists)}${"]".repeat(lists)}}`;
+  const refusal = expect.objectContaining({
+    code: "HOST_SETTINGS_INVALID",
+    message: "x is nested too deeply to be changed; nothing was changed",
+  });
+  expect(() => edit.add(text)).toThrow(refusal);
+  expect(() => edit.remove(text, null)).toThrow(refusal);
+});
+
+it("counts levels, not brackets in texts and comments", () => {
+  const text = `{ // ${"[".repeat(200)}\n  "a": "${"{".repeat(200)}"\n}\n`;
+  expect(edit.remove(edit.add(text), text)).toBe(text);
+});
+
+it("lays nothing out anew where lines are indented further than the layout goes", () => {
+  const text = `{\n${" ".repeat(100)}"mcp": { "mine": {} }\n}\n`;
+  expect(JSON.parse(edit.add(text))).toMatchObject({ mcp: { mine: {}, nexus: { command: ["sh"] } }, on: ["nexus"] });
+  const deep = `{"a":${"[".repeat(99)}${"]".repeat(99)}}`;
+  expect(JSON.parse(edit.remove(edit.add(deep), deep)!)).toEqual(JSON.parse(deep));
+});
+
 it("lays nothing out anew on a line that is very long, which would take minutes", () => {
   const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, { a: [1, 2], b: "x".repeat(40) }]));
   for (const text of [JSON.stringify({ many }), `{\n  "many": ${JSON.stringify(many)}\n}\n`]) {

@@ -2,6 +2,7 @@
 import {
   applyEdits,
   createScanner,
+  type EditResult,
   type FormattingOptions,
   findNodeAtLocation,
   getNodeValue,
@@ -62,6 +63,7 @@ export const READINGS: Readonly<Record<Reader, Reading>> = {
 export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]): TextEdit {
   return {
     add(whole) {
+      checkDepth(whole ?? "", path);
       const [mark, text] = withoutMark(readable(whole ?? "", path, strict));
       let result = text.trim() === "" ? "{}\n" : text;
       check(result, path);
@@ -74,6 +76,9 @@ export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]
     holds: (text) => wishes.some((wish) => isThere(withoutMark(text)[1], wish)),
     remove(whole, original) {
       const [mark, text] = withoutMark(whole);
+      // Nothing is in it, so nothing of ours is.
+      if (text.trim() === "") return whole;
+      checkDepth(text, path);
       const [, before] = withoutMark(original ?? "");
       check(text, path);
       let result = text;
@@ -145,6 +150,30 @@ function check(text: string, path: string): void {
     hint: `\${EDITOR:-vi} ${shellWord(path)}`,
     data: { path },
   });
+}
+
+/** Settings go ten levels deep. What reads and writes them here calls itself for every level. */
+const DEEPEST = 100;
+
+function checkDepth(whole: string, path: string): void {
+  if (depthOf(withoutMark(whole)[1]) <= DEEPEST) return;
+  throw new NutError("HOST_SETTINGS_INVALID", `${path} is nested too deeply to be changed; nothing was changed`, {
+    hint: `\${EDITOR:-vi} ${shellWord(path)}`,
+    data: { path },
+  });
+}
+
+/** How many sections and lists lie in one another at most. */
+function depthOf(text: string): number {
+  const scanner = createScanner(text, true);
+  let [depth, deepest] = [0, 0];
+  for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
+    const sign = text[scanner.getTokenOffset()];
+    if (sign === "{" || sign === "[") depth += 1;
+    if (sign === "}" || sign === "]") depth -= 1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }
 
 /** What is there must be able to hold what we bring: a section that is no section is not ours to replace. */
@@ -277,8 +306,17 @@ const LONG_LINE = 8_192;
 function change(text: string, at: JSONPath, value: unknown, isArrayInsertion = false): string {
   const plain = modify(text, at, value, { isArrayInsertion });
   const isLong = plain.some(({ offset, length }) => lineAround(text, offset, length) > LONG_LINE);
-  if (isLong) return applyEdits(text, plain);
-  return applyEdits(text, modify(text, at, value, { formattingOptions: styleOf(text), isArrayInsertion }));
+  return applyEdits(text, (isLong ? null : laidOut(text, at, value, isArrayInsertion)) ?? plain);
+}
+
+/** null where a line would be indented by 200 columns or more: the layout has no such line, and breaks. */
+function laidOut(text: string, at: JSONPath, value: unknown, isArrayInsertion: boolean): EditResult | null {
+  try {
+    return modify(text, at, value, { formattingOptions: styleOf(text), isArrayInsertion });
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
 }
 
 function lineAround(text: string, offset: number, length: number): number {

@@ -15,6 +15,7 @@ import {
 import type { Context } from "../../../operation.js";
 import { runChild } from "../../../process/index.js";
 import type { DoctorCheck } from "./doctor-checks.js";
+import { isNoText } from "./no-text.js";
 
 interface Layer {
   readonly path: string;
@@ -38,6 +39,7 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
   const all = servers === null ? layers : [...layers, servers];
   const what = `claude ${scope} settings`;
   const problems = [
+    ...simple(input.env),
     ...all.flatMap((layer) => unreadable(layer, scope)),
     ...layers.flatMap((layer) => silenced(layer, layers)),
     ...layers.flatMap((layer) => barred(layer, commandOf(servers))),
@@ -56,6 +58,13 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
       message: `Claude Code reads ${all.length === 1 ? "it" : `all ${all.length} files`}, and nothing in them turns hooks or tools off`,
     },
   ];
+}
+
+/** Of the shell: in the `env` of a settings file it does nothing. Claude Code takes these words for yes, and no others. */
+function simple({ CLAUDE_CODE_SIMPLE: value = "" }: InstallInput["env"]): Found[] {
+  if (!["1", "true", "yes", "on"].includes(value.trim().toLowerCase())) return [];
+  const message = "CLAUDE_CODE_SIMPLE is set here: Claude Code runs no hook";
+  return [{ message, fix: "unset CLAUDE_CODE_SIMPLE" }];
 }
 
 const MANAGED = "/etc/claude-code/managed-settings.json";
@@ -89,6 +98,7 @@ function readLayer(path: string, writtenFor: Scope | null): Layer | null {
   if (!existsSync(path)) return null;
   let text: string;
   try {
+    if (isNoText(path)) return { path, value: null, isObject: false, writtenFor, trouble: "no regular file" };
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (fromSystemError(error) === null) throw error;
@@ -248,6 +258,13 @@ export async function askClaude(program: string, root: string, { env, signal }: 
   const what = "claude on its settings";
   if (code === 0) return complaints(stdout.text).map((found) => ({ what, ...found }));
   return [{ what, state: "warning", message: "Claude Code could not be asked (claude doctor)" }];
+}
+
+/** With what it says: of a file that it leaves out nobody claims that it is read. */
+export function withClaude(checks: readonly DoctorCheck[], told: readonly DoctorCheck[]): DoctorCheck[] {
+  const isDenied = ({ what, state }: DoctorCheck) => state === "ok" && /^claude \w+ settings$/.test(what);
+  const isWrong = told.some(({ state }) => state === "problem");
+  return [...checks.filter((check) => !(isWrong && isDenied(check))), ...told];
 }
 
 /** Whole files it cannot read are found without it. What it only leaves out of a file is its own, unless that is a hook. */

@@ -18,6 +18,7 @@ import {
 import type { Context } from "../../../operation.js";
 import { askVersion, findProgram, readLines, runChild, startChild } from "../../../process/index.js";
 import { TOOLS } from "../../../schema/tools.js";
+import { borrowedHome } from "./borrowed-home.js";
 import { runHookProcess } from "./try-hook.js";
 
 export const DoctorCheck = z.object({
@@ -245,7 +246,7 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
 /** null when there is no such file, or it cannot be read: what is set up is looked at elsewhere. */
 function textAt(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return statSync(path).isFile() ? readFileSync(path, "utf8") : null;
   } catch {
     return null;
   }
@@ -273,15 +274,26 @@ export function alikeChecks({ home, env }: InstallInput): DoctorCheck[] {
   return [{ what: "codex project server", state: "problem", message, fix: `give it another name in ${path}` }];
 }
 
-/** Codex runs no hook that a person has not trusted, and says nothing about it. */
-export async function trustCheck(scope: Scope, { root }: InstallInput, context: Context): Promise<DoctorCheck> {
-  const what = `codex ${scope} trust`;
+/** Codex's own list of hooks. Asking for it leaves nothing in the person's folder. */
+async function askedForHooks(input: InstallInput, context: Context): Promise<unknown> {
+  const { root } = input;
+  const home = borrowedHome(input);
+  const env = { ...context.env, CODEX_HOME: home, CODEX_SQLITE_HOME: home };
   try {
-    const program = findProgram("codex", context.env)!;
-    const result = await rpc([program, "app-server"], root, context, [
+    return await rpc([findProgram("codex", context.env)!, "app-server"], root, { ...context, env }, [
       ["initialize", { clientInfo: { name: "nexus-doctor", version: "1" } }],
       ["hooks/list", { cwds: [root] }],
     ]);
+  } finally {
+    clearAway(home);
+  }
+}
+
+/** Codex runs no hook that a person has not trusted, and says nothing about it. */
+export async function trustCheck(scope: Scope, input: InstallInput, context: Context): Promise<DoctorCheck> {
+  const what = `codex ${scope} trust`;
+  try {
+    const result = await askedForHooks(input, context);
     const hooks =
       (
         result as { data?: { hooks?: { command?: string; trustStatus?: string; enabled?: boolean }[] }[] }

@@ -22,7 +22,7 @@ import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
 import { behindLinks } from "./behind-links.js";
-import { askClaude, claudeChecks } from "./claude-checks.js";
+import { askClaude, claudeChecks, withClaude } from "./claude-checks.js";
 import { alikeChecks, DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
 import { layerChecks } from "./layer-checks.js";
@@ -156,7 +156,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<D
   const claude = host.name === "claude" && installed ? findProgram("claude", context.env) : null;
   if (claude !== null) {
     const { root } = await installInput({ host, scope: "project", node }, context);
-    checks.push(...(await askClaude(claude, root, context)));
+    return withClaude(checks, await askClaude(claude, root, context));
   }
   if (!installed)
     checks.push({

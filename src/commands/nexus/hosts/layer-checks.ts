@@ -15,6 +15,7 @@ import {
 } from "../../../hosts/index.js";
 import { TOOLS } from "../../../schema/tools.js";
 import type { DoctorCheck } from "./doctor-checks.js";
+import { isNoText } from "./no-text.js";
 
 type Name = "qwen" | "gemini";
 type Settings = Readonly<Record<string, unknown>>;
@@ -54,6 +55,7 @@ function layerPaths(name: Name, input: InstallInput): string[] {
 function readLayer(name: Name, path: string): Layer | null {
   if (!existsSync(path)) return null;
   try {
+    if (isNoText(path)) return { path, value: null, trouble: `${path} cannot be read (no regular file)` };
     const text = readFileSync(path, "utf8");
     return { path, value: isReadBy(name, text) ? record(parse(text)) : null };
   } catch (error) {

@@ -115,8 +115,11 @@ function recorded(path: string, receipts: readonly (Receipt | null)[]) {
 /** null where there is none. Bytes that are no text could not be put back as they were. */
 export function readText(path: string): string | null {
   if (!existsSync(path)) return null;
-  if (statSync(path).isDirectory()) {
-    throw new NutError("FILE_UNREADABLE", `${path} is a folder, and a file belongs there`, {
+  const stat = statSync(path);
+  // Reading a pipe would wait for somebody who writes into it.
+  if (!stat.isFile()) {
+    const kind = stat.isDirectory() ? "a folder" : "no regular file";
+    throw new NutError("FILE_UNREADABLE", `${path} is ${kind}, and a file belongs there`, {
       hint: `mv ${shellWord(path)} ${shellWord(`${path}.old`)}`,
       data: { path },
     });

@@ -1,8 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { NutError } from "../../../errors.js";
 import type { Context, Prompter } from "../../../operation.js";
 import { chooseDriver } from "./choose-driver.js";
 
@@ -67,5 +69,19 @@ describe("who works when nobody is named", () => {
       code: "USAGE",
       hint: expect.stringContaining("--driver"),
     });
+  });
+
+  const one = { ANTHROPIC_API_KEY: "k" };
+  it.each<[string, object, Record<string, string>, Prompter | null, string]>([
+    ["a terminal, nobody ready", {}, {}, person(""), "nexus drivers"],
+    ["no terminal, nobody ready", {}, {}, null, "nexus drivers"],
+    ["no terminal, one ready", {}, one, null, "nexus run task.nut --driver claude"],
+    ["no terminal, two ready", {}, { ...one, CODEX_API_KEY: "k" }, null, "nexus run task.nut --driver claude"],
+    ["no demo, nobody ready", { named: "demo" }, {}, null, "nexus drivers"],
+    ["no demo, one ready", { named: "demo" }, { CODEX_API_KEY: "k" }, null, "nexus run task.nut --driver codex"],
+  ])("hints can be pasted: %s", async (_, facts, env, ask, hint) => {
+    const refusal = (await choose(facts, env, ask).catch((error: unknown) => error)) as NutError;
+    expect(refusal.hint).toBe(hint);
+    expect(spawnSync("bash", ["-n", "-c", refusal.hint!]).status).toBe(0);
   });
 });

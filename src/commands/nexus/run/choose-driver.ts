@@ -18,15 +18,15 @@ export interface DriverQuestion {
 export async function chooseDriver(question: DriverQuestion, context: Context): Promise<string> {
   const { named, configured, hasDemo, line } = question;
   const asked = named ?? configured;
-  if (asked === "demo" && !hasDemo) throw noDemo(line);
+  if (asked === "demo" && !hasDemo) throw await noDemo(line, context.env);
   if (asked !== undefined) return asked;
   if (hasDemo) return "demo";
-  if (context.ask === null) {
-    throw new NutError("USAGE", "nobody can be asked here which agent program to use", {
-      hint: `${line} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
-    });
-  }
   const ready = await readyDrivers(context.env);
+  // Not even where there is one only: it costs money, and nobody would see that it was chosen.
+  if (context.ask === null) {
+    const message = `nobody can be asked here which agent program to use; ${readyAre(ready)}`;
+    throw new NutError("USAGE", message, { hint: withDriver(line, ready) });
+  }
   const only = ready.length === 1 ? ready[0]! : null;
   if (only !== null) {
     context.progress({
@@ -38,13 +38,13 @@ export async function chooseDriver(question: DriverQuestion, context: Context): 
   }
   if (ready.length === 0) {
     throw new NutError("DRIVER_MISSING", "no agent program is installed and logged in here", {
-      hint: `nexus drivers shows what is missing; then ${line} --driver '<name>'`,
+      hint: withDriver(line, ready),
     });
   }
   const answer = (await context.ask.text(`Which agent works: ${ready.join(", ")}`, { initial: ready[0]! })).trim();
   if (ready.includes(answer)) return answer;
   throw new NutError("USAGE", `"${answer}" is none of ${ready.join(", ")}`, {
-    hint: `${line} --driver ${ready[0]}`,
+    hint: withDriver(line, ready),
   });
 }
 
@@ -58,7 +58,15 @@ async function readyDrivers(env: Context["env"]): Promise<string[]> {
   return (await Promise.all(probes)).flat();
 }
 
-const noDemo = (line: string) =>
-  new NutError("DRIVER_MISSING", "the demo agent plays only requests that carry context/demo-agent.json", {
-    hint: `${line} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
-  });
+const readyAre = (ready: readonly string[]): string =>
+  ready.length === 0 ? "none is installed and logged in" : `installed and logged in: ${ready.join(", ")}`;
+
+/** The same with the first that is ready; without any, what shows what they lack. */
+const withDriver = (line: string, [first]: readonly string[]): string =>
+  first === undefined ? "nexus drivers" : `${line} --driver ${first}`;
+
+async function noDemo(line: string, env: Context["env"]): Promise<NutError> {
+  const ready = await readyDrivers(env);
+  const message = `the demo agent plays only requests that carry context/demo-agent.json; ${readyAre(ready)}`;
+  return new NutError("DRIVER_MISSING", message, { hint: withDriver(line, ready) });
+}

@@ -27,7 +27,7 @@ export default command({
     "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed, all of them; 1: delivered otherwise, or paused; 2: one could not be run; 129, 130, 143: interrupted, and resumable.",
   ],
   examples: [
-    ["nexus run task.nut", "with the program the configuration names, or the one logged in here"],
+    ["nexus run task.nut", "with the configured program; at a terminal, the one logged in here"],
     ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
     ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
     ["nexus run a.nut b.nut c.nut --jobs 2 -o done", "two at a time, deliveries into the folder done"],
