@@ -7,6 +7,7 @@ import { refusalOf } from "./connect.js";
 import { type Fleet, openFleet } from "./fleet.js";
 import { infoOf, streamsOf } from "./layout.js";
 import { WORK } from "./names.js";
+import { newestOf } from "./newest-of.js";
 import { knowsSync } from "./server-config.js";
 import { reached, spentOn } from "./spending.js";
 
@@ -104,13 +105,11 @@ async function lookAtWork(
   const jobs = await fleet.jobs.all();
   const open = jobs.filter((job) => job.state === "queued" || job.state === "running");
   facts.push(`open jobs: ${open.length} of ${jobs.length}; tickets in the queue: ${state.messages}`);
-  const workers: Worker[] = [];
-  for await (const entry of await fleet.workers.history({ key: ">" })) {
-    const parsed = Worker.safeParse(entry.operation === "PUT" ? entry.json() : null);
+  const workers = await newestOf(fleet.workers, (entry) => {
     // By the server's clock: a worker's own may be anywhere.
-    if (parsed.success && now.getTime() - entry.created.getTime() < 2 * fleet.settings.lease_ms)
-      workers.push(parsed.data);
-  }
+    const isHeard = now.getTime() - entry.created.getTime() < 2 * fleet.settings.lease_ms;
+    return isHeard ? (Worker.safeParse(entry.json()).data ?? null) : null;
+  });
   facts.push(`workers heard of within two leases: ${workers.length}`);
   if (open.length > state.messages) {
     find(

@@ -5,6 +5,7 @@ export { FleetFollower, type Followed } from "./follow.js";
 export { layOut } from "./layout.js";
 export { noteSettled, openEntries, submittedAs } from "./ledger.js";
 export { serveMetrics } from "./metrics.js";
+export { newestOf } from "./newest-of.js";
 export { reconcile } from "./reconcile.js";
 export { fetchRequest } from "./request-place.js";
 export type { Programs } from "./run-job.js";

@@ -5,6 +5,7 @@ import type { KV } from "@nats-io/kv";
 import { NutError } from "../errors.js";
 import { FLEET_VERSION, Job } from "../schema/fleet.js";
 import { patiently } from "./connect.js";
+import { newestOf } from "./newest-of.js";
 
 /** Somebody else's write in between is normal; this many in a row are not. */
 const MOST_CONFLICTS = 50;
@@ -41,12 +42,7 @@ export class Jobs {
 
   /** Every job, oldest first. A record that cannot be read is left out: it is nobody's that this version knows. */
   async all(): Promise<Job[]> {
-    const jobs: Job[] = [];
-    for await (const entry of await this.#kv.history({ key: ">" })) {
-      if (entry.operation !== "PUT") continue;
-      const parsed = Job.safeParse(parseJson(entry.string()));
-      if (parsed.success) jobs.push(parsed.data);
-    }
+    const jobs = await newestOf(this.#kv, (entry) => Job.safeParse(parseJson(entry.string())).data ?? null);
     return jobs.sort((a, b) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0));
   }
 

@@ -124,7 +124,7 @@ describe.skipIf(!can)("a fleet", () => {
   it("asks before strangers' requests run, and refuses folders, deliveries and nonsense by name", async () => {
     const asked = await desk.nexus(["work", "--driver", "demo"]);
     expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining("nobody agreed to that")]);
-    expect((await desk.nexus(["work"])).stderr).toContain("hint: nexus fleet work --driver codex");
+    expect((await desk.nexus(["work"])).stderr).toContain("hint: nexus drivers");
     expect((await desk.nexus(["jobs", "--server", "nats://127.0.0.1:1"])).stderr).toContain(
       "127.0.0.1:1: nobody answers there\nnexus: hint: nats-server --jetstream --addr 127.0.0.1 --port 1 ",
     );

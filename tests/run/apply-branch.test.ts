@@ -1,5 +1,6 @@
 // `nexus run --repo --apply-to-branch`: completed work is a branch afterwards; anything less, or a wrong word, leaves the repository alone.
 import { spawnSync } from "node:child_process";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { type PassThrough, Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -52,7 +53,12 @@ async function type(...argv: string[]) {
     });
   const code = await main(program, argv, {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: join(root, "home"), GIT_CONFIG_GLOBAL: "/dev/null" },
+    env: {
+      PATH: `${join(root, "bin")}:${process.env.PATH}`,
+      HOME: join(root, "home"),
+      GIT_CONFIG_GLOBAL: "/dev/null",
+      CODEX_API_KEY: "none",
+    },
     now: () => new Date(),
     signal: new AbortController().signal,
     stdin: () => Readable.from([]) as PassThrough,
@@ -101,7 +107,9 @@ it("is refused for a repository that is not there, and a hint repeats what was t
     code: 2,
     text: expect.stringContaining(`--repo ${join(root, "no where")}: no such`),
   });
+  put(root, { "bin/codex": "#!/bin/sh\necho codex-cli 99.0.0\n" });
+  chmodSync(join(root, "bin/codex"), 0o755);
   const { code, text } = await type("run", "request", "--repo", "my repo/../repo", "--trials", "1");
   expect(code).toBe(2);
-  expect(text).toContain("hint: nexus run request --repo 'my repo/../repo' --trials 1 --driver codex");
+  expect(text).toContain("hint: nexus run request --repo 'my repo/../repo' --trials 1 --driver codex\n");
 });
