@@ -79,8 +79,10 @@ it.skipIf(isMissing("claude")).each<Spoilt>(["a trailing comma", "a comment"])(
 
 it.skipIf(isMissing("claude")).each<["held" | "free", Readonly<Record<string, string>>, object]>([
   ["free", { CLAUDE_CODE_SIMPLE: "1" }, {}],
+  ["free", { CLAUDE_CODE_SAFE_MODE: "1" }, {}],
   ["held", { CLAUDE_CODE_SIMPLE: "0" }, {}],
   ["held", {}, { env: { CLAUDE_CODE_SIMPLE: "1" } }],
+  ["held", {}, { env: { CLAUDE_CODE_SAFE_MODE: "1" } }],
 ])("Claude Code: %s with %o in the shell and %o in its settings", { timeout: 180_000 }, async (outcome, env, more) => {
   place = newPlace({ "a.txt": "hello\n" });
   model = await scriptedModel(
@@ -98,7 +100,7 @@ it.skipIf(isMissing("claude")).each<["held" | "free", Readonly<Record<string, st
   });
   expect([ran.exit, place.has("made.txt")], ran.stderr).toEqual([0, outcome === "free"]);
   const doctor = await place.nexusWith(env, "doctor", "claude");
-  expect(doctor.stdout.includes("fix claude project settings: unset CLAUDE_CODE_SIMPLE")).toBe(outcome === "free");
+  expect(/fix claude project settings: unset CLAUDE_CODE_\w+/.test(doctor.stdout)).toBe(outcome === "free");
   if (outcome === "free") expect(doctor.exit).toBe(1);
 });
 

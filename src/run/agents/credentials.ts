@@ -131,8 +131,8 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
     if (opened.handedOut !== null) return opened.given.credential;
     return lending.lendToChecks(opened);
   };
-  /** Where a vendor is reached through the broker. What a program says of that address is about the vendor. */
-  const ways = new Map<string, string>();
+  /** Where vendors are, by the variable of the key that is lent. */
+  const vendors = new Map<string, string>();
   return {
     warnings,
     secrets: {
@@ -142,7 +142,7 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
       get env() {
         return handedOutTo(lasting());
       },
-      scrub: (text) => [...ways].reduce((all, [way, vendor]) => all.replaceAll(way, vendor), credentials.scrub(text)),
+      scrub: (text) => ofVendors(credentials.scrub(text), vendors),
       leaks: (bytes) => credentials.leaks(bytes),
       read,
       admit: async (agent, role, logins = []) => {
@@ -153,10 +153,7 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
         const proxy = wantsProxy(own, context.env) ? { proxy: "tunnel" as const } : {};
         const admitted =
           all.length === 0 ? null : await (await lending.broker()).admit({ by: agent, role, names: all, ...proxy });
-        for (const key of logins) {
-          const way = loginUrl(key, admitted!);
-          if (way !== "") ways.set(way, key.url);
-        }
+        for (const { variable, url } of logins) vendors.set(variable, url);
         const trust = admitted?.proxy === undefined ? null : trustProxy(admitted.proxy, context.env);
         return {
           env: {
@@ -193,14 +190,19 @@ async function lendKey(lending: Lending, key: LoginKey): Promise<void> {
 }
 
 /** What the program reads, under the names it knows. */
-const loginVariables = (key: LoginKey, admission: Admission): Record<string, string> => ({
-  [key.variable]: PLACEHOLDER,
-  [key.address]: loginUrl(key, admission),
-});
-
-function loginUrl(key: LoginKey, { values }: Admission): string {
+function loginVariables(key: LoginKey, { values }: Admission): Record<string, string> {
   const value = values[loginName(key)];
-  return typeof value === "object" ? String(value.url) : "";
+  const url = typeof value === "object" ? String(value.url) : "";
+  return { [key.variable]: PLACEHOLDER, [key.address]: url };
+}
+
+/** The way to a vendor through the broker, whichever session it was lent to. */
+const WAY = new RegExp(`http://127\\.0\\.0\\.1:\\d+/[\\w-]+/${LOGIN}(\\w+)`, "g");
+
+/** What a program says of the broker's address is about the vendor. */
+function ofVendors(text: string, vendors: ReadonlyMap<string, string>): string {
+  if (!text.includes(LOGIN)) return text;
+  return text.replace(WAY, (way, variable: string) => vendors.get(variable) ?? way);
 }
 
 /** The names the broker gives them are of no use to a program. */

@@ -39,7 +39,7 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
   const all = servers === null ? layers : [...layers, servers];
   const what = `claude ${scope} settings`;
   const problems = [
-    ...simple(input.env),
+    ...withoutHooks(input.env),
     ...all.flatMap((layer) => unreadable(layer, scope)),
     ...layers.flatMap((layer) => silenced(layer, layers)),
     ...layers.flatMap((layer) => barred(layer, commandOf(servers))),
@@ -60,11 +60,12 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
   ];
 }
 
-/** Of the shell: in the `env` of a settings file it does nothing. Claude Code takes these words for yes, and no others. */
-function simple({ CLAUDE_CODE_SIMPLE: value = "" }: InstallInput["env"]): Found[] {
-  if (!["1", "true", "yes", "on"].includes(value.trim().toLowerCase())) return [];
-  const message = "CLAUDE_CODE_SIMPLE is set here: Claude Code runs no hook";
-  return [{ message, fix: "unset CLAUDE_CODE_SIMPLE" }];
+/** Of the shell: in the `env` of a settings file they do nothing. Claude Code takes these words for yes, and no others. */
+function withoutHooks(env: InstallInput["env"]): Found[] {
+  const isOn = (name: string) => ["1", "true", "yes", "on"].includes((env[name] ?? "").trim().toLowerCase());
+  return ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"]
+    .filter(isOn)
+    .map((name) => ({ message: `${name} is set here: Claude Code runs no hook`, fix: `unset ${name}` }));
 }
 
 const MANAGED = "/etc/claude-code/managed-settings.json";
