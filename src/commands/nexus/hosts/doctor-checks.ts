@@ -132,6 +132,7 @@ export async function hooksCheck(
     let longest = 0;
     for (const event of events) {
       const { exit, ms } = await runHookProcess({ host, event, folder, input, context });
+      context.signal.throwIfAborted();
       if (exit !== 0) return { what, state: "problem", message: `${event} ended with ${exit ?? "a signal"}`, fix };
       longest = Math.max(longest, ms);
       if (ms > HOOK_MS) slow.push(event);

@@ -64,6 +64,8 @@ export default command({
       context.progress({ type: "doctor", message: `looking at ${name}` });
       checks.push(...(await hostChecks(findHost(name)!, node, context)));
     }
+    // What was stopped on the way is not what is wrong here.
+    context.signal.throwIfAborted();
     return { ok: checks.every(({ state }) => state !== "problem"), version: VERSION, checks };
   },
   text: ({ checks, ok }) => [

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { type Host, hookCommand, type InstallInput } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { runChild } from "../../../process/index.js";
@@ -32,10 +33,13 @@ export async function runHookProcess({
   return { exit: code, ms: durationMs };
 }
 
+/** Another for each trial: a session is at home where it began, and one that was cut off is never ended. */
+const sessionOf = (folder: string): string => `doctor-${basename(folder)}`;
+
 function payload(event: string, cwd: string): object {
   return {
     hook_event_name: event,
-    session_id: "doctor",
+    session_id: sessionOf(cwd),
     cwd,
     source: "startup",
     prompt: "hello",
@@ -49,5 +53,5 @@ function payload(event: string, cwd: string): object {
 }
 
 function note(hook: string, directory: string): object {
-  return { hook, directory, sessionID: "doctor", input: { tool: "read" }, output: { args: {} } };
+  return { hook, directory, sessionID: sessionOf(directory), input: { tool: "read" }, output: { args: {} } };
 }
