@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { leaveCertificates } from "../scripts/certificates.mjs";
+import { lightFork } from "./light-fork.js";
 import { memoryFolder } from "./memory-folder.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -9,6 +10,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export default function setup(): (() => void) | undefined {
   leaveCertificates(root);
   build();
+  // Workers inherit it, and forget it as they begin.
+  const library = process.env.LD_PRELOAD === undefined ? lightFork(root) : null;
+  if (library !== null) process.env.LD_PRELOAD = library;
   if (process.env.TMPDIR !== undefined) return undefined;
   const folder = memoryFolder();
   if (folder === null) return undefined;
