@@ -48,7 +48,7 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     expect([drained.status, drained.stdout]).toEqual([0, expect.stringContaining("1 handed over")]);
     expect(await desk.job(id)).toMatchObject({ state: "queued", deaths: 0 });
     // Longer than the lease, while another waits for it to run out.
-    const second = desk.worker([], { agent: slow(10) });
+    const second = desk.worker([], { agent: slow(5) });
     await desk.running(id);
     desk.worker([], { home: "idle" });
     await desk.until("delivered", (jobs) => jobs.some(({ job, state }) => job === id && state === "delivered"), 60);
