@@ -26,7 +26,9 @@ export class Events {
       filter_subjects: eventSubject(job),
       deliver_policy: DeliverPolicy.All,
     });
-    if (!follow && (await consumer.info()).num_pending === 0) return;
+    // As many as there are now: what the server counts as left to tell never comes to nothing when one made room meanwhile.
+    let left = follow ? Number.POSITIVE_INFINITY : (await consumer.info()).num_pending;
+    if (left === 0) return;
     const messages = await consumer.consume();
     const stop = () => messages.stop();
     signal.addEventListener("abort", stop, { once: true });
@@ -35,7 +37,8 @@ export class Events {
       for await (const message of messages) {
         const event = FleetEvent.safeParse(message.json());
         if (event.success) yield event.data;
-        if (!follow && message.info.pending === 0) return;
+        left -= 1;
+        if (left <= 0 || (!follow && message.info.pending === 0)) return;
       }
     } finally {
       signal.removeEventListener("abort", stop);
