@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../catalog/index.js";
-import { NutError } from "../errors.js";
+import { isSystemError, NutError } from "../errors.js";
 import type { Decision, Effect, Facts } from "../events/index.js";
 import { makeFolder } from "../files/index.js";
 import { daemonCovers, findBwrap, type Sandbox, sandboxCommand } from "../process/index.js";
@@ -66,8 +66,10 @@ export async function applyEffects(
     try {
       await apply(effect, applying, remarks);
     } catch (error) {
-      // State that an agent damaged must not keep what it changed from being put back.
-      if (!(error instanceof NutError) || applying.around.looksOut !== true) throw error;
+      // What an agent did to the state or the disk must not keep what else it changed from being put back, nor itself at work.
+      const isKnown =
+        error instanceof NutError || (isSystemError(error) && applying.event.type === "subagent_complete");
+      if (!isKnown || applying.around.looksOut !== true) throw error;
       remarks.warnings.push(error.message);
     }
   }

@@ -23,3 +23,9 @@ export function onDisk(path: string): string | Buffer {
 export function safeName(id: string): string {
   return /^[\w-]{1,100}$/.test(id) ? id : `id-${Buffer.from(id).toString("hex").slice(0, 120)}`;
 }
+
+/** Whether a name is no UTF-8, and so none that a bundle can hold. */
+export const isUnnamed = (path: string): boolean => /[\udc80-\udcff]/u.test(path);
+
+/** For people: what is no UTF-8 is shown as such. */
+export const shownName = (path: string): string => path.replace(/[\udc80-\udcff]/gu, "\ufffd");

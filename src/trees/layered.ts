@@ -8,16 +8,20 @@ import { removeFolder } from "../files/index.js";
 import { inOverlay, type LayeredTree, layerFolders, overlayPlace } from "../process/index.js";
 import { type GitFacts, gitFacts } from "./git-facts.js";
 import type { Objects } from "./objects.js";
-import { type Change, entriesIn, seeEntry, type Tree } from "./tree.js";
+import { type Change, entriesIn, type LookOptions, seeUnlocked, type Tree } from "./tree.js";
 
 /**
- * `below` is a look at the base. `skip` is asked about what lies in the upper folder. A folder that is not there too is the base's own
+ * `below` is a look at the base. `skip` and `unlock` are asked about what lies in the upper folder. A folder that is not there too is the base's own
  * with all it holds: whatever is done in a folder of such a tree, the kernel copies the folder up first.
  */
-export function lookAtLayers(tree: LayeredTree, below: Tree, skip: (path: string) => boolean): Tree {
+export function lookAtLayers(
+  tree: LayeredTree,
+  below: Tree,
+  { skip, unlock }: Required<Pick<LookOptions, "skip" | "unlock">>,
+): Tree {
   const takenMs = Date.now();
   const [folders, others]: [Set<string>, Set<string>] = [new Set([""]), new Set()];
-  for (const { path, type } of entriesIn(tree.changes, skip)) (type === "folder" ? folders : others).add(path);
+  for (const { path, type } of entriesIn(tree.changes, skip, unlock)) (type === "folder" ? folders : others).add(path);
   const there = namesIn(tree, folders);
   const gone = new Set<string>();
   for (const path of below.entries.keys()) {
@@ -29,7 +33,7 @@ export function lookAtLayers(tree: LayeredTree, below: Tree, skip: (path: string
   const entries = new Map(below.entries);
   for (const path of gone) entries.delete(path);
   for (const path of [...folders, ...others]) {
-    const entry = there.has(path) ? seeEntry(join(tree.changes, path)) : null;
+    const entry = there.has(path) ? seeUnlocked(tree.changes, path, unlock) : null;
     if (entry !== null) entries.set(path, entry);
   }
   return { entries, takenMs };

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { shownName } from "./disk-names.js";
 import { gitFacts } from "./git-facts.js";
 import { Objects } from "./objects.js";
 import { isResult } from "./result-tree.js";
@@ -49,6 +50,46 @@ function version(path: string, text: string): Change[] {
   rmSync(join(root, "next"), { recursive: true });
   return changes;
 }
+
+describe("what an agent leaves", () => {
+  it("is told when it has no name in UTF-8, and the tree it lies in meets nobody", () => {
+    const slot = slots.take([]);
+    put("slots/slot-1", { "named.txt": "n" });
+    for (const name of ["top", "d/lower"]) {
+      const path = Buffer.concat([Buffer.from(join(slot.path, name)), Buffer.from([0xfc])]);
+      writeFileSync(path, "lost");
+    }
+    expect(kinds(slots.changes(slot))).toEqual(["created named.txt"]);
+    expect(slot.unnamed.map(shownName)).toEqual(["d/lower\ufffd", "top\ufffd"]);
+    slots.release(slot);
+    expect(existsSync(slot.path)).toBe(false);
+    expect(readdirSync(slots.take([]).path).sort()).toEqual(["a.txt", "d"]);
+  });
+
+  it("is seen although it was shut", () => {
+    const slot = slots.take([]);
+    put("slots/slot-1", { "shut/inner/file": "s", "run.sh": "r" });
+    chmodSync(join(slot.path, "shut/inner"), 0o000);
+    chmodSync(join(slot.path, "shut"), 0o000);
+    chmodSync(join(slot.path, "run.sh"), 0o111);
+    chmodSync(join(slot.path, "a.txt"), 0o000);
+    // Nothing is shut for root.
+    const person = process.getuid!() === 0 ? 65_534 : process.getuid!();
+    if (person === 65_534) execFileSync("chown", ["-R", String(person), root]);
+    const [before, seteuid] = [process.geteuid!(), process.seteuid!];
+    seteuid(person);
+    try {
+      expect(kinds(slots.changes(slot))).toEqual(["created run.sh", "created shut/inner/file"]);
+    } finally {
+      seteuid(before);
+    }
+    expect(readFileSync(join(slot.path, "shut/inner/file"), "utf8")).toBe("s");
+    expect([lstatSync(join(slot.path, "run.sh")).mode & 0o777, slot.after!.entries.get("run.sh")!.executable]).toEqual([
+      0o711,
+      true,
+    ]);
+  });
+});
 
 describe("slots", () => {
   it("give each agent a tree of its own that holds every version so far", () => {

@@ -18,6 +18,7 @@ import {
 import { dirname, join } from "node:path";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { removeFolder } from "../files/index.js";
+import { isUnnamed } from "./disk-names.js";
 import { type GitFacts, gitFacts } from "./git-facts.js";
 import { applyToLayers, isLayer, layeredGitFacts, lookAtLayers, makeLayer, removeLayer } from "./layered.js";
 import type { Objects } from "./objects.js";
@@ -34,6 +35,7 @@ import {
   withChanges,
   without,
 } from "./tree.js";
+import { unlock } from "./unlock.js";
 
 export interface Slot {
   readonly name: string;
@@ -50,6 +52,8 @@ export interface Slot {
   leftovers: readonly string[];
   /** Folders of the latest look that lie too deep to be looked into. */
   tooDeep: readonly string[];
+  /** What the latest look met that has no name in UTF-8. */
+  unnamed: readonly string[];
   /** The repository's own facts when the slot was made. */
   readonly git: GitFacts | null;
 }
@@ -119,7 +123,18 @@ export class Slots {
     this.#names.add(name);
     const base = withChanges(start, versions.flat());
     const git = slotGitFacts({ path, over });
-    return { name, path, over, base, version: versions.length, after: null, leftovers: [], tooDeep: [], git };
+    return {
+      name,
+      path,
+      over,
+      base,
+      version: versions.length,
+      after: null,
+      leftovers: [],
+      tooDeep: [],
+      unnamed: [],
+      git,
+    };
   }
 
   /** Removes what earlier processes left and nobody took up. */
@@ -135,21 +150,23 @@ export class Slots {
     else applyToLayers({ base: slot.over, changes: slot.path }, slot.base, changes, this.#input.objects);
   }
 
-  /** What the agent changed since the slot was taken. */
+  /** What the agent changed since the slot was taken. What it shut is opened. */
   changes(slot: Slot): readonly Change[] {
-    const [leftovers, tooDeep]: [string[], string[]] = [[], []];
+    const [leftovers, tooDeep, unnamed]: [string[], string[], string[]] = [[], [], []];
     const skip = (path: string) => {
       const counts = this.#input.counts(path);
-      if (counts && !isTooDeep(path)) return false;
-      (counts ? tooDeep : leftovers).push(path);
+      if (counts && !isTooDeep(path) && !isUnnamed(path)) return false;
+      (!counts ? leftovers : isTooDeep(path) ? tooDeep : unnamed).push(path);
       return true;
     };
+    const look = { skip, unlock: (path: string) => unlock(join(slot.path, path)) };
     slot.after =
       slot.over === null
-        ? lookAt(slot.path, { before: slot.base, skip })
-        : lookAtLayers({ base: slot.over, changes: slot.path }, this.#below!, skip);
+        ? lookAt(slot.path, { before: slot.base, ...look })
+        : lookAtLayers({ base: slot.over, changes: slot.path }, this.#below!, look);
     slot.leftovers = [...leftovers, ...tooDeep];
     slot.tooDeep = tooDeep;
+    slot.unnamed = unnamed;
     return compareTrees(slot.base, slot.after);
   }
 
@@ -168,12 +185,12 @@ export class Slots {
       return;
     }
     const git = gitFacts(slot.path);
-    if (git?.refs !== slot.git?.refs || git?.trusted !== slot.git?.trusted) {
-      // A hook or a moved branch would meet the next agent; a new copy meets nobody.
+    if (slot.after === null) this.changes(slot);
+    if (git?.refs !== slot.git?.refs || git?.trusted !== slot.git?.trusted || slot.unnamed.length > 0) {
+      // A hook, a moved branch or what cannot be named would meet the next agent; a new copy meets nobody.
       removeFolder(slot.path);
       return;
     }
-    if (slot.after === null) this.changes(slot);
     for (const path of slot.leftovers) {
       if (!path.split("/").includes(".git")) removeFolder(join(slot.path, path));
     }
@@ -212,7 +229,18 @@ export class Slots {
     const base = versions.length === 0 ? below : withChanges(below, versions.flat());
     applyToLayers({ base: over, changes: path }, below, compareTrees(below, base), this.#input.objects);
     const git = gitFacts(over);
-    return { name, path, over, base, version: versions.length, after: null, leftovers: [], tooDeep: [], git };
+    return {
+      name,
+      path,
+      over,
+      base,
+      version: versions.length,
+      after: null,
+      leftovers: [],
+      tooDeep: [],
+      unnamed: [],
+      git,
+    };
   }
 
   #make(): Slot {
@@ -230,6 +258,7 @@ export class Slots {
       after: null,
       leftovers: [],
       tooDeep: [],
+      unnamed: [],
       git: gitFacts(path),
     };
   }

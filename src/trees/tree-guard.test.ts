@@ -19,6 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { removeFolder } from "../files/index.js";
 import { linesOf, listByFind, listByHand } from "./listing.js";
 import { compareTree, keepTree } from "./tree-guard.js";
 
@@ -39,7 +40,7 @@ beforeEach(() => {
   symlinkSync("a.txt", at("link"));
   mkdirSync(at("empty"));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const at = (path: string) => join(layout.root, path);
 function put(files: Record<string, string>): void {
@@ -101,6 +102,25 @@ describe("a role that may not edit [P6]", () => {
     utimesSync(at("a.txt"), old, old);
     expect(compare()?.reverted).toEqual(["a.txt"]);
     expect(read("a.txt")).toBe("a");
+  });
+
+  it("cannot hide an edit behind folders so deep that no call can name them, nor lose them", () => {
+    // As deep as they are made one inside the other; named as one path they are too long for the system.
+    const script = `import os; os.chdir(${JSON.stringify(layout.root)}); os.mkdir("deep"); os.chdir("deep")
+for _ in range(21): os.mkdir("q" * 200); os.chdir("q" * 200)
+open("f", "w").write("bottom")`;
+    keepTree(layout, "tester-1");
+    execFileSync("python3", ["-c", script]);
+    const outside = join(layout.own, "reverted/tester-1");
+    put({ "a.txt": "edited", "new/file": "new" });
+    const told = compare()!;
+    expect([read("a.txt"), existsSync(at("deep")), existsSync(at("new"))]).toEqual(["a", false, false]);
+    expect(told.reverted).toEqual(expect.arrayContaining(["a.txt", "new/file"]));
+    expect(told.copy).toBe(outside);
+    expect([readFileSync(join(outside, "a.txt"), "utf8"), readdirSync(join(outside, "deep"))]).toEqual([
+      "edited",
+      ["q".repeat(200)],
+    ]);
   });
 
   it("does no harm outside by putting a link in the place of a folder", () => {

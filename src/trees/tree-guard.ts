@@ -12,10 +12,11 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { atomicWrite, renameOver } from "../files/index.js";
+import { atomicWrite, removeFolder, renameOver } from "../files/index.js";
 import { KeptBlobs } from "./blobs.js";
 import { onDisk, safeName } from "./disk-names.js";
 import {
@@ -32,6 +33,7 @@ import { entryOf, isStill, latin1Of, linesOf, listTree, pathFrom, relisted, STAT
 import { diffListings, type ListedLine } from "./listing-diff.js";
 import { Objects } from "./objects.js";
 import { fileChanges, type Tree, type TreeEntry, withoutNeededFolders } from "./tree.js";
+import { unlock } from "./unlock.js";
 
 /** Where the project is, and where the harness keeps its own files. */
 export interface Guarded {
@@ -178,7 +180,7 @@ function openedListing(root: string, before: KeptTree, skipped: readonly string[
     const { gone, come } = diffListings(before.listing, now);
     const earlier = new Map(gone.map(({ path, line }) => [path, line]));
     const shut = come.filter(({ path, line }) => isShut(line) && !isAlike(line, earlier.get(path)));
-    const opened = shut.filter(({ path }) => open(join(root, pathFrom(path))));
+    const opened = shut.filter(({ path }) => unlock(join(root, pathFrom(path))));
     if (opened.length === 0) return now;
     now = listTree(root, skipped);
   }
@@ -240,23 +242,12 @@ export function changesSince(
   return changed;
 }
 
-/** Whether its owner may read it now. */
-function open(path: string): boolean {
-  try {
-    const disk = onDisk(path);
-    chmodSync(disk, lstatSync(disk).isDirectory() ? 0o700 : 0o600);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Makes a folder its owner's again, if it can be and is not. */
 export function openFolder(folder: string): void {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    open(folder);
+    unlock(folder);
   }
 }
 
@@ -283,7 +274,8 @@ interface PutBack {
 /** Returns what could be put back: the bytes of the rest are nowhere. */
 function putBack(root: string, undo: readonly KeptChange[], { copy, blobs, scratch }: PutBack): string[] {
   const objects = new Objects(scratch, scratch);
-  const possible = undo.filter((change) => hasBytes(change, objects, blobs));
+  const all = undo.filter((change) => hasBytes(change, objects, blobs));
+  const possible = withoutNameless(root, all, copy);
   // First: nothing can be put into a folder that may not be written.
   for (const change of possible) if (change.after?.type === "folder") restoreMode(root, change, 0o700);
   for (const { path, before, after } of possible) {
@@ -296,7 +288,42 @@ function putBack(root: string, undo: readonly KeptChange[], { copy, blobs, scrat
     possible.filter(({ before, after }) => !(after?.type === before?.type && after?.hash === before?.hash)),
   );
   for (const change of possible) restoreMode(root, change);
-  return names(possible);
+  return names(all);
+}
+
+/** No path of more bytes can be named to the system; some are left for what is put beside a name. */
+const LONGEST_PATH = 4_000;
+
+const isNameless = (path: string): boolean => Buffer.byteLength(path) > LONGEST_PATH;
+
+/**
+ * What lies so deep that it, or its copy, has no name for the system goes first, with the topmost folder that the agent made for it, and
+ * that folder is the copy. Returns what is left to be put back.
+ */
+function withoutNameless(root: string, changes: readonly KeptChange[], copy: string): readonly KeptChange[] {
+  const isTooLong = ({ path }: KeptChange) => isNameless(join(root, path)) || isNameless(join(copy, path));
+  if (!changes.some(isTooLong)) return changes;
+  const made = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
+  const tops = new Set<string>();
+  for (const { path } of changes.filter(isTooLong)) {
+    const parts = path.split("/");
+    const above = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+    const top = above.find((one) => made.has(one));
+    if (top !== undefined) tops.add(top);
+  }
+  for (const top of tops) moveAway(join(root, top), join(copy, top));
+  const isGone = (path: string) => [...tops].some((top) => path === top || path.startsWith(`${top}/`));
+  return changes.filter((change) => !isGone(change.path) && !isTooLong(change));
+}
+
+/** To another place, or out of the world where there is no way to it. */
+function moveAway(path: string, place: string): void {
+  try {
+    mkdirSync(onDisk(dirname(place)), { recursive: true });
+    renameSync(onDisk(path), onDisk(place));
+  } catch {
+    removeFolder(path);
+  }
 }
 
 function hasBytes({ before, after, oid, target }: KeptChange, objects: Objects, blobs: KeptBlobs): boolean {

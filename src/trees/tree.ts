@@ -144,6 +144,10 @@ const stampOf = ({ size, ino, ctimeNs, mode }: BigIntStats): string => [size, in
 /** What may not be read and could not be unlocked. */
 const SHUT: TreeEntry | null = { type: "other", executable: false, size: 0, hash: "" };
 
+/** An entry of a folder that anybody may have shut, or null when it is gone. */
+export const seeUnlocked = (folder: string, path: string, unlock: (path: string) => boolean): TreeEntry | null =>
+  unlocked(path, () => seeEntry(below(folder, path)), unlock, SHUT);
+
 function unlocked<T>(path: string, read: () => T, unlock: (path: string) => boolean, otherwise: T): T {
   try {
     return read();

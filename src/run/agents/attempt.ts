@@ -5,6 +5,7 @@ import { withEvidence } from "../../acceptance/index.js";
 import type { AgentEnd, AgentStart } from "../../schema/journal.js";
 import { parseReport, type Report } from "../../schema/report.js";
 import type { RunTask } from "../../schema/run.js";
+import { shownName } from "../../trees/disk-names.js";
 import type { GitFacts } from "../../trees/git-facts.js";
 import { type Slot, slotGitFacts } from "../../trees/slots.js";
 import { type Change, fileChanges, type TreeEntry } from "../../trees/tree.js";
@@ -165,6 +166,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
     constraints: run.constraints,
     isOwnTest: run.isOwnTest,
     tooDeep: stopped ? [] : slot.tooDeep,
+    unnamed: stopped ? [] : slot.unnamed.map(shownName),
     linkTarget: (change) => readlinkSync(path(change)),
     leaks: (change) => run.secrets.leaks(Buffer.from(change.path)) || run.secrets.leaks(readFileSync(path(change))),
     git: stopped ? { before: null, after: null } : git,

@@ -15,6 +15,8 @@ export interface RulesInput {
   readonly leaks: (change: Change) => boolean;
   /** Folders nobody looked into. */
   readonly tooDeep?: readonly string[];
+  /** What has a name no delivery can hold, as it is shown. */
+  readonly unnamed?: readonly string[];
   readonly git: { readonly before: GitFacts | null; readonly after: GitFacts | null };
   readonly outcome: "done" | "failed" | "stopped";
   readonly text: string;
@@ -62,7 +64,7 @@ function reasonIn(text: string): string {
 const LARGEST_FILE_BYTES = 1024 ** 3;
 
 function editProblems(changes: readonly Change[], input: RulesInput): string[] {
-  const { task, constraints, linkTarget, leaks, tooDeep = [] } = input;
+  const { task, constraints, linkTarget, leaks, tooDeep = [], unnamed = [] } = input;
   const problems = violations(changes, constraints.rules).map(
     ({ path, constraint }) => `${path} was changed against the constraint "${constraint}"`,
   );
@@ -71,6 +73,7 @@ function editProblems(changes: readonly Change[], input: RulesInput): string[] {
     if (outside.length > 0) problems.push(`${namesOf(outside)} lies outside the files of this task`);
   }
   if (tooDeep.length > 0) problems.push(`${tooDeep[0]!.slice(0, 40)}… lies deeper than any delivery can hold`);
+  if (unnamed.length > 0) problems.push(`the name of ${unnamed[0]} is not UTF-8, which no delivery can hold`);
   for (const change of changes) {
     if (change.after === null) continue;
     if (change.after.type === "other") problems.push(`${change.path} is neither a file, a folder nor a link`);
