@@ -360,7 +360,10 @@ export function sessionEnd(
   const isOldNews = transcript.gotOver && transcript.turnEnded && exit.signal === null;
   if (exit.code !== 0 && !isOldNews) {
     const crashed = exit.signal !== null && judge !== NOBODY_KNOWS;
-    return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`, crashed ? TRANSPORT : null);
+    // What it said stands in its way outweighs what is made of its end.
+    const said = transcript.waiting?.message ?? "";
+    const known = transcript.trouble ?? transcript.waiting?.trouble ?? (crashed ? TRANSPORT : null);
+    return failed(said || complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`, known);
   }
   if (!transcript.turnEnded) return failed(complaint || "it ended in the middle of its turn", TRANSPORT);
   return text.trim() === "" && report === undefined

@@ -13,6 +13,7 @@ import {
   startAgent,
   type Transcript,
   text,
+  waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
 import { forgetInside } from "./inherit.js";
@@ -81,8 +82,8 @@ function hear(line: string, transcript: Transcript, emit: (event: DriverEvent) =
   }
   if (event.type === "usage") transcript.usage = event.usage;
   // Said before it ends with another exit than 0: that is why.
-  if (event.type === "waiting") transcript.trouble = { kind: event.why, ...retryIn(line) };
-  emit(event);
+  if (event.type === "waiting") waits(transcript, event.message, { kind: event.why, ...retryIn(line) }, emit);
+  else emit(event);
 }
 
 function retryIn(line: string): { readonly retryAfterMs?: number } {

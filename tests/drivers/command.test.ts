@@ -33,6 +33,19 @@ describe("the command driver", () => {
     expect(readFileSync(join(at.cwd, "made.txt"), "utf8")).toBe("made\n");
   });
 
+  it("is believed when it says that the work is not to blame, and ends with another exit than 0", async () => {
+    const told = (kind: string, more = "") => `{"nexus_event":"trouble","kind":"${kind}","message":"why it is"${more}}`;
+    const ending = (line: string, exit: number) =>
+      at.run("command", { command: `cat >&2; echo '${line}'; exit ${exit}` });
+    for (const kind of ["login", "limit", "overload", "transport", "session", "model"])
+      expect(await ending(told(kind), 3)).toMatchObject({ outcome: "failed", error: "why it is", trouble: { kind } });
+    const limited = await ending(told("limit", ',"retry_after":30'), 1);
+    expect(limited.trouble).toEqual({ kind: "limit", retryAfterMs: 30_000 });
+    expect(at.of("waiting").at(-1)).toMatchObject({ why: "limit", message: "why it is" });
+    expect((await ending(`${told("limit")}\nit is done`, 0)).outcome).toBe("completed");
+    expect((await ending(told("other"), 3)).trouble).toBeUndefined();
+  });
+
   it("tells the program about its role, its servers and its limits, and nothing of our environment", async () => {
     const script =
       'cat "$NEXUS_ROLE_FILE" "$NEXUS_MCP_CONFIG"; echo; echo "$NEXUS_MAY_EDIT$NEXUS_MAY_SHELL $NEXUS_TASK_ID $SECRET"; env';

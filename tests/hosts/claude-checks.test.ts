@@ -48,6 +48,8 @@ it.each([
   ["project/.mcp.json", "", "leaves it out as a whole", "nexus setup claude --convert"],
   ["home/.claude/settings.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
   ["project/.claude/settings.local.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
+  ["home/.claude/settings.json", '{"env":{"CLAUDE_CODE_SIMPLE":"1"}}', "runs no hook", "take CLAUDE_CODE_SIMPLE out"],
+  ["home/.claude/settings.json", '{"env":{"CLAUDE_CODE_SAFE_MODE":"on"}}', "runs no hook", "out of env in"],
   ["managed.json", '{"allowManagedHooksOnly":true}', "do not run", "take allowManagedHooksOnly out"],
   ["managed.json", '{"a":1,}', "does not start with it", "take comments and trailing commas out"],
   ["home/.claude/settings.json", '{"permissions":{"deny":["mcp__nexus__nx_task_add"]}}', "denies mcp__nexus", "deny"],

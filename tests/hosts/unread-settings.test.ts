@@ -56,6 +56,25 @@ it.skipIf(isMissing("codex"))("Codex in a folder nobody trusted: free, and witho
   expect([place.has("made.txt"), model.requests[0]!.any.includes("nx_task_add")]).toEqual([true, false]);
 });
 
+it.skipIf(isMissing("codex")).each(["hooks", "codex_hooks"])(
+  "Codex with features.%s = false: free, and doctor names it",
+  { timeout: 180_000 },
+  async (feature) => {
+    const rules = turn({ unoffered: "exec_command", args: { cmd: "echo x > made.txt" } });
+    ({ place, model } = await codexPlace(rules, { slug: "gpt-5.5", settings: 'sandbox_mode = "workspace-write"' }));
+    const config = join(place.home, ".codex/config.toml");
+    const [before, table] = [readFileSync(config, "utf8"), "[features]\n"];
+    const own = before.includes(table) ? before : `${before}\n${table}`;
+    writeFileSync(config, own.replace(table, `${table}${feature} = false\n`));
+    const flags = ["exec", "-C", place.root, "--json", "--dangerously-bypass-hook-trust"];
+    const ran = await place.run(clientProgram("codex")!, [...flags, "please begin"]);
+    expect([ran.exit, place.has("made.txt")], ran.stderr).toEqual([0, true]);
+    const PATH = `${dirname(clientProgram("codex")!)}:${process.env.PATH}`;
+    const doctor = await place.nexusWith({ PATH }, "doctor", "codex");
+    expect([doctor.exit, doctor.stdout]).toEqual([1, expect.stringContaining(`take ${feature} out of [features] in`)]);
+  },
+);
+
 it.skipIf(isMissing("claude")).each<Spoilt>(["a trailing comma", "a comment"])(
   "Claude Code, settings.json with %s: free",
   { timeout: 180_000 },
@@ -77,32 +96,38 @@ it.skipIf(isMissing("claude")).each<Spoilt>(["a trailing comma", "a comment"])(
   },
 );
 
-it.skipIf(isMissing("claude")).each<["held" | "free", Readonly<Record<string, string>>, object]>([
+it.skipIf(isMissing("claude")).each<["held" | "free", Readonly<Record<string, string>>, object, object?]>([
+  ["free", {}, {}, { env: { CLAUDE_CODE_SIMPLE: "1" } }],
   ["free", { CLAUDE_CODE_SIMPLE: "1" }, {}],
   ["free", { CLAUDE_CODE_SAFE_MODE: "1" }, {}],
   ["held", { CLAUDE_CODE_SIMPLE: "0" }, {}],
   ["held", {}, { env: { CLAUDE_CODE_SIMPLE: "1" } }],
   ["held", {}, { env: { CLAUDE_CODE_SAFE_MODE: "1" } }],
-])("Claude Code: %s with %o in the shell and %o in its settings", { timeout: 180_000 }, async (outcome, env, more) => {
-  place = newPlace({ "a.txt": "hello\n" });
-  model = await scriptedModel(
-    turn({ unoffered: "Bash", args: { command: "echo x >made.txt", description: "make it" } }),
-  );
-  place.write(".claude/settings.json", JSON.stringify(more));
-  await place.nexusHere("setup", "claude");
-  const ran = await place.run(clientProgram("claude")!, ["-p", "please begin", "--allowedTools", "Bash"], {
-    ANTHROPIC_BASE_URL: model.url,
-    ANTHROPIC_API_KEY: "none",
-    ANTHROPIC_MODEL: "claude-sonnet-4-5",
-    DISABLE_AUTOUPDATER: "1",
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-    ...env,
-  });
-  expect([ran.exit, place.has("made.txt")], ran.stderr).toEqual([0, outcome === "free"]);
-  const doctor = await place.nexusWith(env, "doctor", "claude");
-  expect(/fix claude project settings: unset CLAUDE_CODE_\w+/.test(doctor.stdout)).toBe(outcome === "free");
-  if (outcome === "free") expect(doctor.exit).toBe(1);
-});
+])(
+  "Claude Code: %s with %o in the shell, %o in the project's settings and %o in the person's",
+  { timeout: 180_000 },
+  async (outcome, env, more, own) => {
+    place = newPlace({ "a.txt": "hello\n" });
+    model = await scriptedModel(
+      turn({ unoffered: "Bash", args: { command: "echo x >made.txt", description: "make it" } }),
+    );
+    place.write(".claude/settings.json", JSON.stringify(more));
+    if (own !== undefined) place.write("../home/.claude/settings.json", JSON.stringify(own));
+    await place.nexusHere("setup", "claude");
+    const ran = await place.run(clientProgram("claude")!, ["-p", "please begin", "--allowedTools", "Bash"], {
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: "none",
+      ANTHROPIC_MODEL: "claude-sonnet-4-5",
+      DISABLE_AUTOUPDATER: "1",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      ...env,
+    });
+    expect([ran.exit, place.has("made.txt")], ran.stderr).toEqual([0, outcome === "free"]);
+    const doctor = await place.nexusWith(env, "doctor", "claude");
+    expect(/fix claude project settings: (?:unset|take) CLAUDE_CODE_\w+/.test(doctor.stdout)).toBe(outcome === "free");
+    if (outcome === "free") expect(doctor.exit).toBe(1);
+  },
+);
 
 it.skipIf(isMissing("claude"))(
   "Claude Code leaves out a file with a text for a switch, and doctor claims nothing else",

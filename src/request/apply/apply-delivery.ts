@@ -9,6 +9,7 @@ import type { Context } from "../../operation.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { ownGit, rows } from "../../trees/git/git.js";
+import { identityOf } from "../../trees/git/identity.js";
 import { some, unpointed } from "../../trees/git/lfs.js";
 import { findCommit, repositoryAt } from "../../trees/git/repository.js";
 import { type Author, GitStore } from "../../trees/git/store.js";
@@ -214,9 +215,8 @@ async function assertSamePatch(sides: PatchSides, context: Context): Promise<voi
 }
 
 async function committerOf(repo: string, context: Context): Promise<Author> {
-  const { code, out } = await ownGit(["var", "GIT_COMMITTER_IDENT"], { cwd: repo, fine: [0, 1, 128] }, context);
-  const found = /^(.*) <([^>]*)> \d+ [+-]\d+$/.exec(out.trim());
-  if (code === 0 && found !== null) return { name: found[1]!, email: found[2]! };
+  const known = await identityOf(repo, "COMMITTER", context);
+  if (known !== null) return known;
   throw new NutError("REPOSITORY_FAILED", "git does not know who you are, and a commit names who made it", {
     hint: `git config --global user.name "your name" && git config --global user.email you@example.org`,
   });

@@ -19,7 +19,7 @@ import { temporaryName } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { type Delivery, RESULT_FILE, type RepositoryBase } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { ownGit } from "../../trees/git/git.js";
+import { identityOf } from "../../trees/git/identity.js";
 import { GitStore } from "../../trees/git/store.js";
 import { isResult } from "../../trees/result-tree.js";
 import { readDelivery } from "../apply/delivered.js";
@@ -238,17 +238,10 @@ async function withPatch(delivery: Delivery, parts: PatchParts, context: Context
   const { path: repo, commit } = place.repository;
   const store = await GitStore.open({ repo, scratch: join(work, "patch") }, context);
   const base = { commit, folder: place.base };
-  const author = await authorIn(repo, context);
+  const author = await identityOf(repo, "AUTHOR", context);
   const named = author === null ? {} : { author };
   writePatch(stage, await workPatch({ store, base, result, changes, delivery, title, at: context.now(), ...named }));
   return { ...delivery, patch: PATCH_FILE };
-}
-
-/** The person as git knows them; null when it does not. */
-async function authorIn(repo: string, context: Context) {
-  const { code, out } = await ownGit(["var", "GIT_AUTHOR_IDENT"], { cwd: repo, fine: [0, 1, 128] }, context);
-  const found = /^(.+) <([^>]+)> \d+ [+-]\d+$/.exec(out.trim());
-  return code === 0 && found !== null ? { name: found[1]!, email: found[2]! } : null;
 }
 
 function deliveryManifest(request: Manifest, delivery: Delivery, now: Date): Manifest {

@@ -2,9 +2,9 @@
 // index, no work tree of the person. Trees are checked out of it, and what was done becomes a commit and a patch in it.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { bareGit, type GitAnswer, type GitWorld } from "./git.js";
-import { asSafe, objectsOf, tellPartial } from "./repository.js";
+import { asSafe, objectsOf, submodules, tellPartial } from "./repository.js";
 
 export interface Author {
   readonly name: string;
@@ -89,6 +89,7 @@ export class GitStore {
 
   /** The work as one commit on its base. Throws REPOSITORY_FAILED for what no repository can hold. */
   async commit({ base, result, paths, message, author, committer = author, at }: Work): Promise<string> {
+    await this.#assertNoSubmodule(base, paths);
     await this.#git(["read-tree", base], result);
     if (paths.length > 0) {
       const list = paths.map((path) => `${path}\0`).join("");
@@ -117,6 +118,23 @@ export class GitStore {
       this.#world,
     );
     return answer.out.trim();
+  }
+
+  /** A file below a submodule would take the submodule's place in the commit. */
+  async #assertNoSubmodule(base: string, paths: readonly string[]): Promise<void> {
+    const known = paths.length === 0 ? [] : await submodules(this.#repo, base, this.#world);
+    for (const folder of known) {
+      const path = paths.find((one) => one === folder || one.startsWith(`${folder}/`));
+      if (path === undefined) continue;
+      throw new NutError(
+        "REPOSITORY_FAILED",
+        `${path} lies in the submodule ${folder}, which is a repository of its own`,
+        {
+          hint: `git submodule status -- ${shellWord(folder)}`,
+          data: { path, submodule: folder },
+        },
+      );
+    }
   }
 
   async treeOf(commit: string): Promise<string> {

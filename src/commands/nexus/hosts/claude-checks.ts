@@ -40,6 +40,7 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
   const what = `claude ${scope} settings`;
   const problems = [
     ...withoutHooks(input.env),
+    ...layers.flatMap(withoutHooksFor),
     ...all.flatMap((layer) => unreadable(layer, scope)),
     ...layers.flatMap((layer) => silenced(layer, layers)),
     ...layers.flatMap((layer) => barred(layer, commandOf(servers))),
@@ -60,12 +61,31 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
   ];
 }
 
-/** Of the shell: in the `env` of a settings file they do nothing. Claude Code takes these words for yes, and no others. */
-function withoutHooks(env: InstallInput["env"]): Found[] {
-  const isOn = (name: string) => ["1", "true", "yes", "on"].includes((env[name] ?? "").trim().toLowerCase());
-  return ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"]
-    .filter(isOn)
-    .map((name) => ({ message: `${name} is set here: Claude Code runs no hook`, fix: `unset ${name}` }));
+const WITHOUT_HOOKS = ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"];
+
+/** Claude Code takes these words for yes, and no others. */
+const isYes = (value: unknown): boolean =>
+  ["1", "true", "yes", "on"].includes(
+    String(value ?? "")
+      .trim()
+      .toLowerCase(),
+  );
+
+const withoutHooks = (env: InstallInput["env"]): Found[] =>
+  WITHOUT_HOOKS.filter((name) => isYes(env[name])).map((name) => ({
+    message: `${name} is set here: Claude Code runs no hook`,
+    fix: `unset ${name}`,
+  }));
+
+/** In the `env` of a project's settings they do nothing, in that of a person's they do. An organization's are taken for the same. */
+function withoutHooksFor({ path, value, writtenFor, isManaged }: Layer): Found[] {
+  if (writtenFor !== "user" && isManaged !== true) return [];
+  const env = value?.env;
+  if (typeof env !== "object" || env === null) return [];
+  return WITHOUT_HOOKS.filter((name) => isYes((env as Record<string, unknown>)[name])).map((name) => ({
+    message: `${path} sets ${name} in env: Claude Code runs no hook`,
+    fix: `take ${name} out of env in ${shellWord(path)}`,
+  }));
 }
 
 const MANAGED = "/etc/claude-code/managed-settings.json";

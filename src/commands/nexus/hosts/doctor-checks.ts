@@ -2,7 +2,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { parse } from "@decimalturn/toml-patch";
 import { z } from "zod";
+import { shellWord } from "../../../errors.js";
 import { clearAway } from "../../../files/index.js";
 import {
   deniedTools,
@@ -120,6 +122,14 @@ export async function hooksCheck(
       message: `${input.hook} is not there`,
       fix: "install nutcracker again (in a clone of it: npm run build)",
     };
+  const off = host.name === "opencode" ? withoutPlugin(scope, input.env) : undefined;
+  if (off !== undefined)
+    return {
+      what,
+      state: "problem",
+      message: `${off} is set here: OpenCode does not load the plugin`,
+      fix: `unset ${off}`,
+    };
   const folder = mkdtempSync(join(tmpdir(), "nexus-doctor-"));
   mkdirSync(join(folder, ".git"));
   try {
@@ -148,6 +158,12 @@ export async function hooksCheck(
   } finally {
     clearAway(folder);
   }
+}
+
+/** The variable of the shell with which OpenCode leaves our plugin out. It takes these words for yes. */
+function withoutPlugin(scope: Scope, env: InstallInput["env"]): string | undefined {
+  const names = ["OPENCODE_PURE", ...(scope === "project" ? ["OPENCODE_DISABLE_PROJECT_CONFIG"] : [])];
+  return names.find((name) => ["1", "true"].includes((env[name] ?? "").toLowerCase()));
 }
 
 /** Loads the plugin as it is installed and starts it. A plugin that is blocked offers less, and its gate says why. */
@@ -290,6 +306,20 @@ async function askedForHooks(input: InstallInput, context: Context): Promise<unk
   }
 }
 
+/** Which file of Codex's settings switches hooks off. */
+function hooksOff({ root, home, env }: InstallInput): { readonly path: string; readonly feature: string } | undefined {
+  const own = env.CODEX_HOME || join(home, ".codex");
+  return [join(own, "config.toml"), join(root, ".codex/config.toml")].flatMap((path) => {
+    try {
+      const { features = {} } = parse(readFileSync(path, "utf8")) as { features?: Record<string, unknown> };
+      return ["hooks", "codex_hooks"].filter((name) => features[name] === false).map((feature) => ({ path, feature }));
+    } catch {
+      // Not there, or no TOML, which another check says.
+      return [];
+    }
+  })[0];
+}
+
 /** Codex runs no hook that a person has not trusted, and says nothing about it. */
 export async function trustCheck(scope: Scope, input: InstallInput, context: Context): Promise<DoctorCheck> {
   const what = `codex ${scope} trust`;
@@ -300,6 +330,14 @@ export async function trustCheck(scope: Scope, input: InstallInput, context: Con
         result as { data?: { hooks?: { command?: string; trustStatus?: string; enabled?: boolean }[] }[] }
       ).data?.flatMap(({ hooks: list }) => list ?? []) ?? [];
     const ours = hooks.filter(isOurHook);
+    const off = ours.length === 0 ? hooksOff(input) : undefined;
+    if (off !== undefined)
+      return {
+        what,
+        state: "problem",
+        message: `${off.path} switches hooks off: features.${off.feature} = false`,
+        fix: `take ${off.feature} out of [features] in ${shellWord(off.path)}`,
+      };
     if (ours.length === 0)
       return {
         what,

@@ -20,6 +20,8 @@ export interface RunnerInput {
   readonly noSandbox: boolean;
   /** For the driver oracle: the folder of the known solution. */
   readonly oracle?: string | undefined;
+  /** What the person types for it, when not --driver and --command. */
+  readonly isReviewer?: true;
 }
 
 /** The key of --sign, tried before anybody works; undefined when nothing is to be signed. */
@@ -50,7 +52,8 @@ export async function findReviewer(
   },
   env: RunnerInput["env"],
 ): Promise<AgentRunner | undefined> {
-  if (reviewer !== undefined) return findRunner({ driver: reviewer, command: reviewerCommand, env, noSandbox });
+  if (reviewer !== undefined)
+    return findRunner({ driver: reviewer, command: reviewerCommand, env, noSandbox, isReviewer: true });
   if (reviewerCommand === undefined) return undefined;
   throw new NutError("USAGE", "--reviewer-command needs --reviewer", {
     hint: 'the same, with: --reviewer command --reviewer-command "my-reviewer"',
@@ -107,10 +110,16 @@ export async function findRunner(input: RunnerInput): Promise<AgentRunner> {
   }
   const driver = await loadDriver(isDriverName(name) ? name : "command");
   const line = ownLine(input) ?? input.command;
-  if (name === "command" && line === undefined) {
-    throw new NutError("USAGE", "--driver command needs --command", {
-      hint: 'the same, with: --command "my-agent"',
-    });
+  const [driverFlag, lineFlag] =
+    input.isReviewer === true ? ["--reviewer", "--reviewer-command"] : ["--driver", "--command"];
+  if (line === undefined ? name === "command" : line.trim() === "") {
+    throw new NutError(
+      "USAGE",
+      `${driverFlag} ${name} needs ${lineFlag}${line === undefined ? "" : ", and it is empty"}`,
+      {
+        hint: `the same, with: ${lineFlag} "my-agent"`,
+      },
+    );
   }
   const probe = await driver.probe(env, line);
   if (!probe.usable) {
