@@ -104,13 +104,20 @@ describe("a role that may not edit [P6]", () => {
     expect(read("a.txt")).toBe("a");
   });
 
+  it("is told that a link in a folder's place was put back, and of nothing that was not", () => {
+    keepTree(layout, "tester-1");
+    rmSync(at("d"), { recursive: true });
+    symlinkSync("/etc", at("d"));
+    const told = compare()!;
+    expect([read("d/b.txt"), told.changed.filter((path) => !told.reverted.includes(path))]).toEqual(["b", []]);
+  });
+
   it("cannot hide an edit behind folders so deep that no call can name them, nor lose them", () => {
     // As deep as they are made one inside the other; named as one path they are too long for the system.
-    const script = `import os; os.chdir(${JSON.stringify(layout.root)}); os.mkdir("deep"); os.chdir("deep")
-for _ in range(21): os.mkdir("q" * 200); os.chdir("q" * 200)
-open("f", "w").write("bottom")`;
+    const name = "q".repeat(200);
+    const script = `mkdir deep && cd deep && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do mkdir ${name} && cd -P ${name} || exit 1; done && echo bottom > f`;
     keepTree(layout, "tester-1");
-    execFileSync("python3", ["-c", script]);
+    execFileSync("/bin/sh", ["-c", script], { cwd: layout.root });
     const outside = join(layout.own, "reverted/tester-1");
     put({ "a.txt": "edited", "new/file": "new" });
     const told = compare()!;
@@ -119,7 +126,7 @@ open("f", "w").write("bottom")`;
     expect(told.copy).toBe(outside);
     expect([readFileSync(join(outside, "a.txt"), "utf8"), readdirSync(join(outside, "deep"))]).toEqual([
       "edited",
-      ["q".repeat(200)],
+      [name],
     ]);
   });
 

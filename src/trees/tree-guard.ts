@@ -288,7 +288,8 @@ function putBack(root: string, undo: readonly KeptChange[], { copy, blobs, scrat
     possible.filter(({ before, after }) => !(after?.type === before?.type && after?.hash === before?.hash)),
   );
   for (const change of possible) restoreMode(root, change);
-  return names(all);
+  // By what was done there, as whoever is told knows it: a link in a folder's place is a change, a folder is none.
+  return names(all.map((change) => ({ ...change, before: change.after, after: change.before })));
 }
 
 /** No path of more bytes can be named to the system; some are left for what is put beside a name. */

@@ -1,9 +1,10 @@
 // nexus setup: what it writes, that it changes nothing else, and that it can be undone to the byte.
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KNOWN_VERSIONS } from "../../src/process/index.js";
+import { runNexus } from "../state/run-nexus.js";
 import { newPlace, type Place } from "./clients.js";
 
 let place: Place;
@@ -209,6 +210,30 @@ describe("nexus setup", () => {
     expect(JSON.parse(settings.slice(1))).toMatchObject({ model: "opus", enabledMcpjsonServers: ["nexus"] });
     await place.nexusHere("setup", "claude", "--remove");
     expect(place.read(".claude/settings.json")).toBe(`\uFEFF${SETTINGS}`);
+  });
+
+  it("knows a project by what it left there when its folder has another name", async () => {
+    place.write(".mcp.json", '{"mcpServers":{"nexus":{"command":"mine"}}}');
+    const before = tree(place.root);
+    expect((await place.nexusHere("setup", "claude")).exit).toBe(0);
+    const elsewhere = `${place.root}-renamed`;
+    renameSync(place.root, elsewhere);
+    const env = { PATH: process.env.PATH ?? "", HOME: place.home };
+    const told = await runNexus(["setup", "claude", "--remove"], { cwd: elsewhere, env });
+    renameSync(elsewhere, place.root);
+    expect([told.code, told.out]).toEqual([0, expect.stringContaining("claude (project) is as it was before")]);
+    expect(tree(place.root)).toEqual(before);
+  });
+
+  it("says of what changed since that only its part was taken out", async () => {
+    place.write(".claude/settings.json", COMMENTED);
+    await place.nexusHere("setup", "claude", "--convert");
+    place.write(".claude/settings.json", place.read(".claude/settings.json").replace("opus", "sonnet"));
+    const { stdout } = await place.nexusHere("setup", "claude", "--remove");
+    expect(stdout).toMatch(
+      /is taken out; \S+settings\.json changed since, or was set up elsewhere: only our part went/,
+    );
+    expect(stdout).not.toContain("as it was before");
   });
 
   it("offers manual skills to no model", async () => {

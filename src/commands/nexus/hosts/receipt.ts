@@ -1,7 +1,7 @@
 // What a set-up changes, written before it does, kept outside the project and outside the host, so that it can be undone to the byte.
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { atomicWrite, makeFolder } from "../../../files/index.js";
 
@@ -46,6 +46,31 @@ export function readReceipt(path: string): Receipt | null {
     return null;
   }
 }
+
+/**
+ * The receipt of a project that has another name by now: its folder is gone, and all that was left in it lies here as it was left.
+ * null when there is none, or more than one, since set-up leaves the same in many projects.
+ */
+export function movedReceipt(
+  path: string,
+  { host, root }: { readonly host: string; readonly root: string },
+): { readonly receipt: Receipt; readonly path: string } | null {
+  const folder = dirname(path);
+  if (!existsSync(folder)) return null;
+  const found = readdirSync(folder).flatMap((name) => {
+    if (!name.startsWith(`${host}-project-`) || !name.endsWith(".json")) return [];
+    const place = join(folder, name);
+    const receipt = readReceipt(place);
+    if (receipt === null || receipt.files.length === 0 || existsSync(receipt.root)) return [];
+    const here = (one: string) => join(root, relative(receipt.root, one));
+    const files = receipt.files.map((file) => ({ ...file, path: here(file.path) }));
+    const isHere = files.every((file) => isAt(file.path) && isLeft(readFileSync(file.path, "utf8"), file));
+    return isHere ? [{ path: place, receipt: { ...receipt, root, files, folders: receipt.folders.map(here) } }] : [];
+  });
+  return found.length === 1 ? found[0]! : null;
+}
+
+const isAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 /** Whether some project is set up on this machine, as the receipts beside this one say. */
 export const projectsSetUp = (path: string): boolean =>

@@ -14,6 +14,8 @@ export interface PlannedChange {
   readonly original: string | null;
   /** Written by an earlier version and not by this one: afterwards nothing of ours is there. */
   readonly dropped?: true;
+  /** Changed since set-up, or set up elsewhere: our part goes, by our marks alone. */
+  readonly partly?: true;
 }
 
 export interface SetupPlan {
@@ -99,7 +101,7 @@ export function planRemoval(
       return [{ path: file.path, before, after: known.before, original: known.before }];
     if ("edit" in file) {
       const after = file.edit.remove(before, known?.before);
-      return after === before ? [] : [{ path: file.path, before, after, original: after }];
+      return after === before ? [] : [{ path: file.path, before, after, original: after, partly: true }];
     }
     if (before === file.content) return [{ path: file.path, before, after: null, original: null }];
     kept.push(file.path);

@@ -12,7 +12,16 @@ import { sweepLeftovers } from "../../../process/index.js";
 import { lineDiff } from "../../../trees/diff-text.js";
 import { behindLinks } from "./behind-links.js";
 import { installInput } from "./install-input.js";
-import { digest, dropReceipt, projectsSetUp, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
+import {
+  digest,
+  dropReceipt,
+  movedReceipt,
+  projectsSetUp,
+  type Receipt,
+  readReceipt,
+  receiptPath,
+  writeReceipt,
+} from "./receipt.js";
 import { type PlannedChange, planRemoval, planSetup, readText, type SetupPlan } from "./setup-plan.js";
 
 const Line = z.object({ sign: z.enum([" ", "+", "-", "@"]), text: z.string() });
@@ -43,6 +52,9 @@ export default command({
     removed: z.boolean(),
     changes: z.array(z.object({ path: z.string(), kind: z.enum(["create", "change", "delete"]), diff: z.array(Line) })),
     kept: z.array(z.string()).describe("files of yours under a name we wanted; left alone"),
+    partly: z
+      .array(z.string())
+      .describe("files that changed since, or were set up elsewhere: only our part is taken out"),
     next: z.array(z.string()),
   }),
   about: [
@@ -62,7 +74,9 @@ export default command({
     const files = behindLinks(installFiles(name, input), input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
     if (!dryRun) sweepBeside([path, ...[...files, ...localFiles(input)].map((file) => file.path)]);
-    const receipt = readReceipt(path);
+    const own = readReceipt(path);
+    const moved = own === null && scope === "project" ? movedReceipt(path, { host: name, root: input.root }) : null;
+    const receipt = own ?? moved?.receipt ?? null;
     const others = HOST_NAMES.filter((other) => other !== name).flatMap((other) => {
       const found = readReceipt(receiptPath(input.home, context.env, { host: other, scope, root: input.root }));
       return found === null ? [] : [found];
@@ -92,6 +106,7 @@ export default command({
         removeFolders(made);
         throw error;
       }
+      if (moved !== null) dropReceipt(moved.path);
       if (remove && !projectsSetUp(path)) removeLocal(input);
     }
     return {
@@ -101,10 +116,11 @@ export default command({
       removed: applied && remove,
       changes: shown,
       kept: [...plan.kept],
+      partly: changes.filter((change) => change.partly === true).map((change) => change.path),
       next: remove ? [] : nextSteps(name, scope),
     };
   },
-  text: ({ host, scope, applied, removed, changes, kept, next }, { quiet }) => {
+  text: ({ host, scope, applied, removed, changes, kept, partly, next }, { quiet }) => {
     const lines: string[] = [];
     for (const { path, kind, diff } of changes) {
       lines.push(`${kind} ${bold(path)}${kind === "change" ? "" : dim(` (${count(diff.length, "line")})`)}`);
@@ -120,6 +136,10 @@ export default command({
       lines.push(`kept ${bold(path)}: not written here by nexus setup, and ours would have the same name`);
     if (changes.length === 0) lines.push(`nothing to change: ${host} (${scope}) is as it should be`);
     else if (!applied) lines.push("nothing was changed");
+    else if (removed && partly.length > 0)
+      lines.push(
+        `${host} (${scope}) is taken out; ${partly.join(", ")} changed since, or was set up elsewhere: only our part went, and what set-up had replaced did not come back`,
+      );
     else lines.push(removed ? `${host} (${scope}) is as it was before` : `${host} (${scope}) is set up`);
     if (applied && !removed) lines.push(...next.map((step) => `next: ${step}`));
     return lines;
