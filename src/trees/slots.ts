@@ -58,6 +58,9 @@ export interface Slot {
   readonly git: GitFacts | null;
 }
 
+/** A slot nobody has looked at since it was taken. */
+const UNSEEN = { after: null, leftovers: [], tooDeep: [], unnamed: [] } as const;
+
 export interface SlotsInput {
   readonly folder: string;
   /** The untouched workspace every slot is copied from. */
@@ -123,18 +126,7 @@ export class Slots {
     this.#names.add(name);
     const base = withChanges(start, versions.flat());
     const git = slotGitFacts({ path, over });
-    return {
-      name,
-      path,
-      over,
-      base,
-      version: versions.length,
-      after: null,
-      leftovers: [],
-      tooDeep: [],
-      unnamed: [],
-      git,
-    };
+    return { name, path, over, base, version: versions.length, git, ...UNSEEN };
   }
 
   /** Removes what earlier processes left and nobody took up. */
@@ -229,18 +221,7 @@ export class Slots {
     const base = versions.length === 0 ? below : withChanges(below, versions.flat());
     applyToLayers({ base: over, changes: path }, below, compareTrees(below, base), this.#input.objects);
     const git = gitFacts(over);
-    return {
-      name,
-      path,
-      over,
-      base,
-      version: versions.length,
-      after: null,
-      leftovers: [],
-      tooDeep: [],
-      unnamed: [],
-      git,
-    };
+    return { name, path, over, base, version: versions.length, git, ...UNSEEN };
   }
 
   #make(): Slot {
@@ -255,11 +236,8 @@ export class Slots {
       // As the workspace is now, not as it should be: what was changed in it is no edit of whoever comes here.
       base: lookAtCopy(path, lookAt(this.#input.base, { skip })),
       version: 0,
-      after: null,
-      leftovers: [],
-      tooDeep: [],
-      unnamed: [],
       git: gitFacts(path),
+      ...UNSEEN,
     };
   }
 }

@@ -36,6 +36,11 @@ describe("an agent that leaves what nobody can carry", () => {
       },
       /huge is larger than 1 GiB/,
     ],
+    [
+      "a name that is not UTF-8",
+      (cwd) => writeFileSync(Buffer.concat([Buffer.from(join(cwd, "neu")), Buffer.from([0xfc])]), "lost"),
+      /the name of neu\ufffd is not UTF-8/,
+    ],
   ])(
     "%s fails that try, and the next one goes on",
     async (_, leave, problem) => {

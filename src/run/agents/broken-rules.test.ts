@@ -89,6 +89,13 @@ describe("what an agent left", () => {
     expect(problems({ changes: [deleted("s")], leaks: () => true })).toEqual([]);
   });
 
+  it("fails for a name that is not UTF-8, whoever left it", () => {
+    for (const mayEdit of [true, false])
+      expect(problems({ mayEdit, unnamed: ["d/neu\ufffd", "other"] })).toEqual([
+        "the name of d/neu\ufffd is not UTF-8, which no delivery can hold",
+      ]);
+  });
+
   it("says when the request's own tests were changed", () => {
     expect(judge({ changes: [change("tests/a.sh")] })).toEqual({
       problems: [],
