@@ -48,19 +48,23 @@ describe.skipIf(!hasNats)("a list of what is written to", () => {
 
   const inTime = <T>(found: Promise<T>) => Promise.race([found, sleep(4_000, "not within 4 s", { ref: false })]);
 
-  it.each([1, 3])("of %i keys ends, and has each once", async (count) => {
-    const [reader, writer] = [await open(), await open()];
-    const keys = Array.from({ length: count }, (_, at) => `k${at}`);
-    for (const key of keys) await writer.put(key, "0");
-    const stop = keepWriting((at) => writer.put(keys[at % count]!, String(at)));
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const found = newestOf(reader, ({ key }) => key);
-      expect(await inTime(found.then((all) => all.sort()))).toEqual(keys);
-    }
-    await stop();
-    for (const key of keys) await writer.delete(key);
-    expect(await newestOf(reader, ({ key }) => key)).toEqual([]);
-  }, 60_000);
+  it.each([1, 3])(
+    "of %i keys ends, and has each once",
+    async (count) => {
+      const [reader, writer] = [await open(), await open()];
+      const keys = Array.from({ length: count }, (_, at) => `k${at}`);
+      for (const key of keys) await writer.put(key, "0");
+      const stop = keepWriting((at) => writer.put(keys[at % count]!, String(at)));
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const found = newestOf(reader, ({ key }) => key);
+        expect(await inTime(found.then((all) => all.sort()))).toEqual(keys);
+      }
+      await stop();
+      for (const key of keys) await writer.delete(key);
+      expect(await newestOf(reader, ({ key }) => key)).toEqual([]);
+    },
+    60_000,
+  );
 
   it("of events ends although older ones make room for newer ones", async () => {
     const [reader, writer] = [await dial(), await dial()];
