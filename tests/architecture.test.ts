@@ -89,6 +89,7 @@ const PLAIN_RENAMES = [
   "run/open/workspace.ts",
   "run/record/prune.ts",
   "session/lookout.ts",
+  "trees/tree-guard.ts",
 ];
 
 describe("architecture", () => {

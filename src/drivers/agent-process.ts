@@ -346,8 +346,7 @@ export function sessionEnd(
   const base = { sessionId, text, usage, exit, ...(report === undefined ? {} : { report }) };
   if (transcript.givenUp) {
     const { error, trouble } = transcript;
-    const why = trouble === null ? {} : { trouble };
-    return { ...base, outcome: "failed", error: error ?? "it was given up", ...why };
+    return { ...base, outcome: "failed", error: error ?? "it was given up", ...(trouble === null ? {} : { trouble }) };
   }
   if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
   if (exit.reason === "limit") return { ...base, outcome: "failed", error: `it used more than ${exit.exceeded}` };
@@ -360,10 +359,8 @@ export function sessionEnd(
   const isOldNews = transcript.gotOver && transcript.turnEnded && exit.signal === null;
   if (exit.code !== 0 && !isOldNews) {
     const crashed = exit.signal !== null && judge !== NOBODY_KNOWS;
-    // What it said stands in its way outweighs what is made of its end.
-    const said = transcript.waiting?.message ?? "";
-    const known = transcript.trouble ?? transcript.waiting?.trouble ?? (crashed ? TRANSPORT : null);
-    return failed(said || complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`, known);
+    const words = transcript.waiting?.message ?? (complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`);
+    return failed(words, transcript.trouble ?? transcript.waiting?.trouble ?? (crashed ? TRANSPORT : null));
   }
   if (!transcript.turnEnded) return failed(complaint || "it ended in the middle of its turn", TRANSPORT);
   return text.trim() === "" && report === undefined

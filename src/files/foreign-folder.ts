@@ -1,6 +1,7 @@
 // Folders somebody else filled, as deep, closed and oddly named as they liked.
-import { chmodSync, type Dirent, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, renameSync, rmSync } from "node:fs";
 import { isSystemError } from "../errors.js";
+import { type RawEntry, rawEntries } from "./raw-entries.js";
 
 /** Below this every system call takes the path. */
 const LONGEST_PATH = 1_000;
@@ -51,7 +52,7 @@ function walk(root: string, meet: (path: Buffer) => void): void {
 
 const SLASH = Buffer.from("/");
 
-function entriesOf(folder: Buffer): Dirent<Buffer>[] {
+function entriesOf(folder: Buffer): RawEntry[] {
   if ((lstatSync(folder).mode & 0o700) !== 0o700) chmodSync(folder, 0o700);
-  return readdirSync(folder, { withFileTypes: true, encoding: "buffer" });
+  return rawEntries(folder);
 }

@@ -15,6 +15,7 @@ export { isText } from "./is-text.js";
 export { makeFolder, removeEmpty } from "./make-folder.js";
 export { NamelessFile } from "./nameless-file.js";
 export { byBytes, foldersAbove, sortByBytes } from "./paths.js";
+export { rawEntries } from "./raw-entries.js";
 export { readPieces } from "./read-pieces.js";
 export { renameOver } from "./rename-over.js";
 export { type FileWrite, placeFiles, replaceFiles, writeInFolder } from "./replace-files.js";

@@ -15,7 +15,7 @@ import {
   readSync,
 } from "node:fs";
 import { join } from "node:path";
-import { byBytes, foldersAbove } from "../files/index.js";
+import { byBytes, foldersAbove, rawEntries } from "../files/index.js";
 import { nameFrom, onDisk } from "./disk-names.js";
 
 export interface TreeEntry {
@@ -206,7 +206,7 @@ const namesIn = (folder: string, head: string): Item[] =>
 function everyNameIn(folder: string, head: string): Item[] {
   const disk = onDisk(folder);
   accessSync(disk, constants.R_OK | constants.X_OK);
-  return readdirSync(disk, { encoding: "buffer", withFileTypes: true }).map((item) => ({
+  return rawEntries(disk).map((item) => ({
     path: head + nameFrom(item.name),
     type: typeOf(item),
   }));

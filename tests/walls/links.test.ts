@@ -95,6 +95,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "trees/result-tree.ts": CHECKED,
   "trees/slots.ts": "removes links as links; what goes back into a slot goes through objects.ts",
   "trees/tree-guard.ts": PROJECT,
+  "trees/unlock.ts": "gives its owner back what may be read, when whoever worked there is gone; a link is never shut",
   "acceptance/hidden.ts": FRESH,
   "acceptance/room/open-air.ts": FRESH,
   "acceptance/room/build-trees.ts": ROOM,
