@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findFallbacks, findKeptFallbacks } from "./runner.js";
+import { findFallbacks, findKeptFallbacks, findReviewer, findRunner } from "./runner.js";
 
 describe("programs that may take over", () => {
   const world = { env: { PATH: "/nowhere" }, noSandbox: true };
@@ -13,5 +13,24 @@ describe("programs that may take over", () => {
       "codex cannot take over: codex is not on PATH",
       "opencode cannot take over: opencode is not on PATH",
     ]);
+  });
+});
+
+describe("a line that is needed", () => {
+  it.each([
+    ["command", undefined, "--reviewer command needs --reviewer-command"],
+    ["acp", " ", "--reviewer acp needs --reviewer-command, and it is empty"],
+  ])("is asked for by the flag it has, for a reviewer too: %s %j", async (reviewer, reviewerCommand, message) => {
+    const asked = findReviewer({ reviewer, reviewerCommand, noSandbox: true }, process.env);
+    await expect(asked).rejects.toMatchObject({
+      code: "USAGE",
+      message,
+      hint: expect.stringContaining("--reviewer-command"),
+    });
+  });
+
+  it("is asked for by --command otherwise", async () => {
+    const asked = findRunner({ driver: "command", env: process.env, noSandbox: true });
+    await expect(asked).rejects.toMatchObject({ message: "--driver command needs --command" });
   });
 });
