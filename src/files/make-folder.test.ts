@@ -1,9 +1,13 @@
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { makeFolder } from "./make-folder.js";
 
+const ROUNDS = 3_000;
+const now = new Int32Array(new SharedArrayBuffer(4));
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "nut-make-"));
@@ -31,4 +35,23 @@ it("follows a link to a folder, and says what is in the way of one that leads no
 it.skipIf(!existsSync("/proc/self"))("tells the system's own reason, and leaves nothing", () => {
   for (const path of ["/proc/nut-none", "/proc/nut-none/a/b"])
     expect(() => makeFolder(path)).toThrow(expect.objectContaining({ path: "/proc/nut-none" }));
+});
+
+it("is made although somebody else makes what is above it at the same moment", async () => {
+  // The other makes the folder above as soon as it is named, between our looks at it in some of many rounds.
+  const other = new Worker(
+    `const { mkdirSync } = require("node:fs"); const { workerData: { root, now } } = require("node:worker_threads");
+     for (let done = 0; done < ${ROUNDS};) {
+       const next = Atomics.load(now, 0);
+       if (next > done) mkdirSync(root + "/" + (done = next), { recursive: true });
+     }`,
+    { eval: true, workerData: { root, now } },
+  );
+  const ended = once(other, "exit");
+  await once(other, "online");
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    Atomics.store(now, 0, round);
+    makeFolder(join(root, String(round), "a"));
+  }
+  await ended;
 });

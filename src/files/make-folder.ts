@@ -11,14 +11,10 @@ export function makeFolder(path: string, mode = 0o777): string | null {
   if (isThere(path)) return null;
   const made: string[] = [];
   const missing = [path];
-  let again = 0;
   try {
     for (let next = missing.at(-1); next !== undefined; next = missing.at(-1)) {
       const outcome = makeOne(next, mode);
       if (outcome === "nothing above") missing.push(dirname(next));
-      // Somebody else made it between our two looks.
-      else if (outcome === "above by now" && again < MOST_AGAIN) again += 1;
-      else if (outcome === "above by now") throw gone(next);
       else missing.pop();
       if (outcome === "made") made.push(next);
     }
@@ -31,23 +27,19 @@ export function makeFolder(path: string, mode = 0o777): string | null {
 
 const MOST_AGAIN = 20;
 
-const gone = (path: string) =>
-  Object.assign(new Error(`ENOENT: no such file or directory, mkdir '${path}'`), {
-    code: "ENOENT",
-    syscall: "mkdir",
-    path,
-  });
-
-function makeOne(path: string, mode: number): "made" | "there" | "nothing above" | "above by now" {
-  try {
-    mkdirSync(path, { mode });
-    return "made";
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    if (error.code === "ENOENT" && dirname(path) !== path)
-      return isThere(dirname(path)) ? "above by now" : "nothing above";
-    if (isThere(path)) return "there";
-    throw error;
+function makeOne(path: string, mode: number): "made" | "there" | "nothing above" {
+  for (let left = MOST_AGAIN; ; left -= 1) {
+    try {
+      mkdirSync(path, { mode });
+      return "made";
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      const isNothingAbove = error.code === "ENOENT" && dirname(path) !== path;
+      if (isNothingAbove && !isThere(dirname(path))) return "nothing above";
+      if (isThere(path)) return "there";
+      // Somebody else made what is above between our two looks.
+      if (!isNothingAbove || left === 0) throw error;
+    }
   }
 }
 

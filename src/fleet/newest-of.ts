@@ -26,6 +26,7 @@ export async function newestOf<T>(kv: Store, read: (entry: KvEntry) => T | null)
 
 /** How many keys there are, those that were deleted included, and the number of what was written last. */
 async function sizeOf(kv: Store): Promise<{ readonly keys: number; readonly last: number }> {
-  const { num_subjects: keys = 0, last_seq: last } = (await kv.status()).streamInfo.state;
+  // A server that does not say it, as of an empty store, ends the list itself.
+  const { num_subjects: keys = Number.POSITIVE_INFINITY, last_seq: last } = (await kv.status()).streamInfo.state;
   return { keys, last };
 }

@@ -274,22 +274,27 @@ interface PutBack {
 /** Returns what could be put back: the bytes of the rest are nowhere. */
 function putBack(root: string, undo: readonly KeptChange[], { copy, blobs, scratch }: PutBack): string[] {
   const objects = new Objects(scratch, scratch);
-  const all = undo.filter((change) => hasBytes(change, objects, blobs));
-  const possible = withoutNameless(root, all, copy);
-  // First: nothing can be put into a folder that may not be written.
-  for (const change of possible) if (change.after?.type === "folder") restoreMode(root, change, 0o700);
-  for (const { path, before, after } of possible) {
+  const isNamed = ({ path }: KeptChange) => !isNameless(join(root, path));
+  const possible = undo.filter((change) => hasBytes(change, objects, blobs));
+  // First: nothing can be put into a folder that may not be written, or taken out of it.
+  for (const change of possible)
+    if (change.after?.type === "folder" && isNamed(change)) restoreMode(root, change, 0o700);
+  const gone = moveNameless(root, possible, copy);
+  const left = possible.filter((change) => !gone(change) && isNamed(change));
+  for (const [number, { path, before, after }] of left.entries()) {
     if (before?.type !== "file" || before.hash === after?.hash) continue;
-    mkdirSync(onDisk(dirname(join(copy, path))), { recursive: true });
-    copyFileSync(onDisk(join(root, path)), onDisk(join(copy, path)));
+    const place = isNameless(join(copy, path)) ? join(copy, "deep", String(number)) : join(copy, path);
+    mkdirSync(onDisk(dirname(place)), { recursive: true });
+    copyFileSync(onDisk(join(root, path)), onDisk(place));
   }
   objects.apply(
     root,
-    possible.filter(({ before, after }) => !(after?.type === before?.type && after?.hash === before?.hash)),
+    left.filter(({ before, after }) => !(after?.type === before?.type && after?.hash === before?.hash)),
   );
-  for (const change of possible) restoreMode(root, change);
+  for (const change of left) restoreMode(root, change);
+  const done = possible.filter((change) => gone(change) || isNamed(change));
   // By what was done there, as whoever is told knows it: a link in a folder's place is a change, a folder is none.
-  return names(all.map((change) => ({ ...change, before: change.after, after: change.before })));
+  return names(done.map((change) => ({ ...change, before: change.after, after: change.before })));
 }
 
 /** No path of more bytes can be named to the system; some are left for what is put beside a name. */
@@ -298,23 +303,20 @@ const LONGEST_PATH = 4_000;
 const isNameless = (path: string): boolean => Buffer.byteLength(path) > LONGEST_PATH;
 
 /**
- * What lies so deep that it, or its copy, has no name for the system goes first, with the topmost folder that the agent made for it, and
- * that folder is the copy. Returns what is left to be put back.
+ * What lies so deep that it has no name for the system goes first, with the topmost folder that the agent made for it, and that folder is
+ * the copy. Returns whether a change went with one.
  */
-function withoutNameless(root: string, changes: readonly KeptChange[], copy: string): readonly KeptChange[] {
-  const isTooLong = ({ path }: KeptChange) => isNameless(join(root, path)) || isNameless(join(copy, path));
-  if (!changes.some(isTooLong)) return changes;
-  const made = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
+function moveNameless(root: string, changes: readonly KeptChange[], copy: string): (change: KeptChange) => boolean {
+  const nameless = changes.filter(({ path }) => isNameless(join(root, path)));
+  const made = new Set(nameless.length === 0 ? [] : changes.flatMap(({ path, after }) => (after === null ? path : [])));
   const tops = new Set<string>();
-  for (const { path } of changes.filter(isTooLong)) {
+  for (const { path } of nameless) {
     const parts = path.split("/");
-    const above = parts.map((_, index) => parts.slice(0, index + 1).join("/"));
-    const top = above.find((one) => made.has(one));
+    const top = parts.map((_, index) => parts.slice(0, index + 1).join("/")).find((one) => made.has(one));
     if (top !== undefined) tops.add(top);
   }
   for (const top of tops) moveAway(join(root, top), join(copy, top));
-  const isGone = (path: string) => [...tops].some((top) => path === top || path.startsWith(`${top}/`));
-  return changes.filter((change) => !isGone(change.path) && !isTooLong(change));
+  return ({ path }) => [...tops].some((top) => path === top || path.startsWith(`${top}/`));
 }
 
 /** To another place, or out of the world where there is no way to it. */

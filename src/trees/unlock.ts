@@ -7,6 +7,8 @@ export function unlock(path: string): boolean {
   try {
     const disk = onDisk(path);
     const stats = lstatSync(disk);
+    // Its rights are those of what it leads to.
+    if (stats.isSymbolicLink()) return false;
     chmodSync(disk, (stats.mode & 0o777) | (stats.isDirectory() ? 0o700 : 0o600));
     return true;
   } catch {

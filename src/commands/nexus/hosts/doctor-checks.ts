@@ -314,7 +314,7 @@ function hooksOff({ root, home, env }: InstallInput): { readonly path: string; r
       const { features = {} } = parse(readFileSync(path, "utf8")) as { features?: Record<string, unknown> };
       return ["hooks", "codex_hooks"].filter((name) => features[name] === false).map((feature) => ({ path, feature }));
     } catch {
-      // Not there, or no TOML, which another check says.
+      // Not there, or no TOML, which Codex was asked with.
       return [];
     }
   })[0];

@@ -1,7 +1,7 @@
 // What a set-up changes, written before it does, kept outside the project and outside the host, so that it can be undone to the byte.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { z } from "zod";
 import { atomicWrite, makeFolder } from "../../../files/index.js";
 
@@ -62,7 +62,9 @@ export function movedReceipt(
     const place = join(folder, name);
     const receipt = readReceipt(place);
     if (receipt === null || receipt.files.length === 0 || existsSync(receipt.root)) return [];
-    const here = (one: string) => join(root, relative(receipt.root, one));
+    // What a link leads to lies elsewhere, and still does.
+    const here = (one: string) =>
+      one.startsWith(`${receipt.root}${sep}`) ? join(root, relative(receipt.root, one)) : one;
     const files = receipt.files.map((file) => ({ ...file, path: here(file.path) }));
     const isHere = files.every((file) => isAt(file.path) && isLeft(readFileSync(file.path, "utf8"), file));
     return isHere ? [{ path: place, receipt: { ...receipt, root, files, folders: receipt.folders.map(here) } }] : [];

@@ -74,12 +74,15 @@ export default command({
     const files = behindLinks(installFiles(name, input), input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
     if (!dryRun) sweepBeside([path, ...[...files, ...localFiles(input)].map((file) => file.path)]);
+    const movedTo = (place: string, of: string) =>
+      scope === "project" ? movedReceipt(place, { host: of, root: input.root }) : null;
     const own = readReceipt(path);
-    const moved = own === null && scope === "project" ? movedReceipt(path, { host: name, root: input.root }) : null;
+    const moved = own === null ? movedTo(path, name) : null;
     const receipt = own ?? moved?.receipt ?? null;
     const others = HOST_NAMES.filter((other) => other !== name).flatMap((other) => {
-      const found = readReceipt(receiptPath(input.home, context.env, { host: other, scope, root: input.root }));
-      return found === null ? [] : [found];
+      const place = receiptPath(input.home, context.env, { host: other, scope, root: input.root });
+      const found = readReceipt(place) ?? movedTo(place, other)?.receipt;
+      return found === undefined ? [] : [found];
     });
     const plan = remove ? planRemoval(files, receipt, others) : planSetup(files, receipt, others);
     const changes = plan.changes.filter(({ before, after }) => before !== after);
