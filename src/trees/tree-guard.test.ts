@@ -130,6 +130,17 @@ describe("a role that may not edit [P6]", () => {
     ]);
   });
 
+  it("cannot edit what lies so deep that its copy has no name", () => {
+    const folders = Array.from({ length: 19 }, () => "q".repeat(200)).join("/");
+    const path = `${folders}/${"f".repeat(3_990 - at(folders).length - 1)}`;
+    put({ [path]: "right" });
+    keepTree(layout, "tester-1");
+    put({ [path]: "wrong" });
+    const told = compare()!;
+    expect([read(path), told.reverted]).toEqual(["right", [path]]);
+    expect(readFileSync(join(told.copy!, "deep/0"), "utf8")).toBe("wrong");
+  });
+
   it("does no harm outside by putting a link in the place of a folder", () => {
     keepTree(layout, "tester-1");
     const outside = join(folder, "outside");
