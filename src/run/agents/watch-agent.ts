@@ -84,7 +84,7 @@ class Watch {
       live.set(agent, this.#usage);
       context.progress({ type: "agent_usage", agent, tokens: this.#usage.tokens, cost_usd: this.#usage.costUsd });
     } else if (event.type === "waiting") {
-      const message = `${agent}: its program tries again (${event.message})`;
+      const message = `${agent}: its program is kept from its work (${event.message})`;
       context.progress({ type: "agent_waiting", agent, why: event.why, message });
     } else if (event.type !== "message") context.progress({ ...event, agent, type: `agent_${event.type}` });
     this.check();
