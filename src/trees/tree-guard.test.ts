@@ -138,7 +138,7 @@ describe("a role that may not edit [P6]", () => {
     put({ [path]: "wrong" });
     const told = compare()!;
     expect([read(path), told.reverted]).toEqual(["right", [path]]);
-    expect(readFileSync(join(told.copy!, "deep/0"), "utf8")).toBe("wrong");
+    expect(readFileSync(join(told.copy!, ".nexus/state/0"), "utf8")).toBe("wrong");
   });
 
   it("does no harm outside by putting a link in the place of a folder", () => {

@@ -283,7 +283,8 @@ function putBack(root: string, undo: readonly KeptChange[], { copy, blobs, scrat
   const left = possible.filter((change) => !gone(change) && isNamed(change));
   for (const [number, { path, before, after }] of left.entries()) {
     if (before?.type !== "file" || before.hash === after?.hash) continue;
-    const place = isNameless(join(copy, path)) ? join(copy, "deep", String(number)) : join(copy, path);
+    // No agent's file can be where the harness keeps its own.
+    const place = isNameless(join(copy, path)) ? join(copy, STATE, String(number)) : join(copy, path);
     mkdirSync(onDisk(dirname(place)), { recursive: true });
     copyFileSync(onDisk(join(root, path)), onDisk(place));
   }
